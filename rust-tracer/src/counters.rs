@@ -279,6 +279,16 @@ impl Losses {
     }
 }
 
+/// All counts of a runtime, except those of an agent.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) losses: Losses,
+    /// Memory of threads, besides buffers.
+    pub(crate) thread_memory: MemoryCount,
+    pub(crate) owner_samples: SampleCounts,
+    pub(crate) sites: SiteCounts,
+}
+
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;

@@ -3,24 +3,22 @@
 use std::collections::TryReserveError;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::ptr;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU8;
-use std::sync::{Arc, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use trace_format::{Capabilities, FileHeader};
 
 use crate::buffers::file::{BufferFile, NoBufferFile};
-use crate::buffers::pool::BufferPool;
 use crate::cycles;
 use crate::drain::drainer;
 use crate::live::analysis::{self, DEFAULT_MEMORY_BYTES, MIN_MEMORY_BYTES, Mode, Settings};
 use crate::output::Output;
 use crate::output::destination::OpenError;
 use crate::output::feed::Feed;
+use crate::output::sink::{NO_FILE, Sink};
 use crate::output::trace_file::TraceFile;
-use crate::runtime::{NO_FILE, Runtime, Used};
+use crate::runtime::{Runtime, Setup, Used};
 use crate::site_table::SiteTable;
 
 /// Default of [`Config::max_buffer_bytes`].
@@ -108,27 +106,33 @@ impl Runtime {
         };
         let output = Output::new(file, feed.clone(), config.enabled);
         cycles::calibrate();
-        let mut runtime = Self::new(config.start_ns, max_buffer_bytes, MAX_CHAIN_BYTES);
-        runtime.number_after(config.used);
-        runtime.path = name;
-        runtime.is_file = config.mode.writes_file() && !output.has_reader();
-        if output.has_reader() {
-            runtime.max_stall = MAX_STALL;
-        }
-        runtime.feed = feed.clone();
-        runtime.pool = BufferPool::new(buffer_file.clone());
-        runtime.buffer_file = buffer_file;
-        runtime.sites = sites;
+        let runtime = Self::new(Setup {
+            start_ns: config.start_ns,
+            max_buffer_bytes,
+            max_chain_bytes: MAX_CHAIN_BYTES,
+            used: config.used,
+            buffer_file,
+            sites,
+            sink: Sink {
+                path: name,
+                is_file: config.mode.writes_file() && !output.has_reader(),
+                max_stall: match output.has_reader() {
+                    true => MAX_STALL,
+                    false => Duration::MAX,
+                },
+                feed: feed.clone(),
+            },
+        });
         let runtime = Box::into_raw(Box::new(runtime));
         // SAFETY: from a box, and freed by `free` only, when nobody uses it any more.
         let shared: &'static Self = unsafe { &*runtime };
         match drainer::spawn(shared, output, &header) {
             Ok(drainer) => {
-                *shared.lock_drainer() = Some(drainer);
+                shared.drainer.set_thread(drainer);
                 Ok(runtime)
             }
             Err(cause) => {
-                shared.buffer_file.iter().for_each(|file| file.remove());
+                shared.buffers.file.iter().for_each(|file| file.remove());
                 feed.iter().for_each(|feed| feed.close());
                 // SAFETY: nobody has seen it, and no drainer was started.
                 unsafe { Self::free(runtime) };
@@ -141,9 +145,10 @@ impl Runtime {
     /// waiting for that after `timeout`, or earlier if nobody reads a pipe. Further
     /// calls do nothing.
     pub fn stop(&self, timeout: Duration) {
-        if !self.stop_signal.stop(timeout, self.max_stall) {
-            let path = self.path.display();
-            let is_written = self.feed.as_ref().is_some_and(|feed| feed.is_closed());
+        let sink = &self.sink;
+        if !self.drainer.stop_signal.stop(timeout, sink.max_stall) {
+            let path = sink.path.display();
+            let is_written = sink.feed.as_ref().is_some_and(|feed| feed.is_closed());
             let (what, cause) = match is_written {
                 true => ("report", "the analysis"),
                 false => ("end", "writing"),
@@ -164,16 +169,14 @@ impl Runtime {
     /// `runtime` comes from `start`. No tracer of it is left, and nobody uses it during the
     /// call, or afterwards if this returns true.
     pub unsafe fn end(runtime: *mut Self) -> bool {
-        let drainer = {
+        {
             // SAFETY: as the caller promises. Not used behind the block.
-            let shared = unsafe { &*runtime };
-            if !shared.stop_signal.is_finished() {
+            let drainer = unsafe { &(*runtime).drainer };
+            if !drainer.stop_signal.is_finished() {
                 return false;
             }
-            shared.lock_drainer().take()
-        };
-        // It has nothing left to do but to go, and a panic of it is over.
-        let _ = drainer.map(JoinHandle::join);
+            drainer.join();
+        }
         // SAFETY: as the caller promises, and the drainer is gone.
         unsafe { Self::free(runtime) };
         true
@@ -183,17 +186,12 @@ impl Runtime {
     ///
     /// `runtime` comes from a box, and nobody uses it during the call or afterwards.
     unsafe fn free(runtime: *mut Self) {
-        // SAFETY: as the caller promises, and `new` has leaked the slots. Buffers in them
-        // are charged to the runtime's budget, so the slots go first.
+        // SAFETY: as the caller promises. Buffers in the slots are charged to the runtime's
+        // budget, so the slots go first.
         unsafe {
-            let slots = ptr::from_ref((*runtime).thread_slots).cast_mut();
-            drop(Box::from_raw(slots));
+            (*runtime).threads.free_slots();
             drop(Box::from_raw(runtime));
         }
-    }
-
-    fn lock_drainer(&self) -> MutexGuard<'_, Option<JoinHandle<()>>> {
-        self.drainer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -293,7 +291,7 @@ mod tests {
         let stack = StackRange::default();
         let mut tracer =
             ThreadTracer::start(runtime, JavaThreadId(1), "worker", 2, stack, 0).unwrap();
-        let class = ClassId(runtime.entity_ids.next_u32());
+        let class = ClassId(runtime.ids.entities.next_u32());
         tracer.describe_class(ClassDescription {
             class,
             super_class: ClassId::default(),

@@ -34,7 +34,7 @@ impl Lock {
     /// Gives the lock an identifier of the trace. Returns `true` to the one caller that did,
     /// which has to describe it, and `false` if the lock had one.
     pub fn claim_in(&self, runtime: &Runtime) -> bool {
-        self.claim(&runtime.lock_ids)
+        self.claim(&runtime.ids.locks)
     }
 
     /// Gives the lock an identifier. Returns `true` to the one caller that did,

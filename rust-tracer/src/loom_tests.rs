@@ -28,7 +28,7 @@ use crate::counters::Serial;
 use crate::drain::retirement::Retirement;
 use crate::facts::hook_parts::HookParts;
 use crate::facts::safepoints::Safepoints;
-use crate::runtime::Runtime;
+use crate::runtime::{Runtime, Setup};
 use crate::threads::identity::ThreadIdentity;
 use crate::threads::new_name::{Name, NewName};
 use crate::threads::thread_slot::ThreadSlot;
@@ -42,7 +42,12 @@ fn new_buffer(index: u64) -> Box<Buffer> {
 
 /// Made in a thread with a larger stack, on which it stands at first.
 fn new_runtime() -> &'static Runtime {
-    let new = || -> &'static Runtime { Box::leak(Box::new(Runtime::new(0, 0, u64::MAX))) };
+    let new = || -> &'static Runtime {
+        Box::leak(Box::new(Runtime::new(Setup {
+            max_chain_bytes: u64::MAX,
+            ..Setup::default()
+        })))
+    };
     let thread = thread::Builder::new().stack_size(1 << 16).spawn(new);
     thread.unwrap().join().unwrap()
 }
@@ -403,7 +408,7 @@ fn identifiers_end_after_buffers_are_reclaimed() {
 }
 
 fn write_and_post_unload(runtime: &'static Runtime) -> OwnedThreadSlot {
-    let mut slot = runtime.thread_slots.take().unwrap();
+    let mut slot = runtime.threads.slots.take().unwrap();
     write_to(&mut slot, 1);
     let unit = CodeUnit::interpreted(MethodId(7)).unwrap();
     runtime.unload_queue.post(unit);
@@ -425,13 +430,13 @@ fn write_to(slot: &mut OwnedThreadSlot, sequence: u64) {
 fn no_buffer_is_forgotten() {
     loom::model(|| {
         let runtime = new_runtime();
-        let mut slot = runtime.thread_slots.take().unwrap();
+        let mut slot = runtime.threads.slots.take().unwrap();
         let reclaimer = thread::spawn(|| runtime.reclaim_all());
         write_to(&mut slot, 1);
         write_to(&mut slot, 2);
         reclaimer.join().unwrap();
         runtime.reclaim_all();
-        let buffers = runtime.queue.take_all().unwrap();
+        let buffers = runtime.buffers.queue.take_all().unwrap();
         let written = buffers
             .into_iter()
             .flat_map(|mut buffer| sequences(&mut buffer));
@@ -445,7 +450,7 @@ fn assert_ends_after_event(runtime: &'static Runtime) {
     let mut retirement = Retirement::new(runtime);
     retirement.purge().unwrap();
     let ended = retirement.take_settled();
-    let mut buffers = runtime.queue.take_all().unwrap();
+    let mut buffers = runtime.buffers.queue.take_all().unwrap();
     if ended.events().count() > 0 {
         assert_eq!(sequences(&mut buffers[0]), [1]);
     }

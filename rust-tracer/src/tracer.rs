@@ -90,15 +90,15 @@ impl ThreadTracer {
         time_ns: u64,
     ) -> Option<Box<Self>> {
         let name = try_to_string(name)?;
-        let slot = runtime.thread_slots.take()?;
-        let thread = ThreadId(runtime.thread_ids.next_u32());
+        let slot = runtime.threads.slots.take()?;
+        let thread = ThreadId(runtime.ids.threads.next_u32());
         let mut tracer = try_box(Self {
             runtime,
             slot,
             thread,
             next_buffer: 0,
             random: u64::from(thread).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
-            start_ns: runtime.since_start_ns(time_ns),
+            start_ns: runtime.clock.since_start_ns(time_ns),
             java_id,
             name,
             is_renamed: false,
@@ -106,9 +106,9 @@ impl ThreadTracer {
             stack,
             described_in: 0,
         })?;
-        runtime.thread_memory.add(Self::MEMORY_BYTES);
+        runtime.counts.thread_memory.add(Self::MEMORY_BYTES);
         let number = tracer.slot.shared().number();
-        runtime.thread_numbers.add(vm_thread, thread, number);
+        runtime.threads.numbers.add(vm_thread, thread, number);
         tracer.set_os_id(0);
         tracer.describe_thread();
         // That of the slot's previous thread, if it was just being copied when that ended.
@@ -124,7 +124,7 @@ impl ThreadTracer {
 
     /// Ends the tracer with the thread.
     pub fn end(mut self, time_ns: u64) {
-        let time_ns = self.runtime.since_start_ns(time_ns);
+        let time_ns = self.runtime.clock.since_start_ns(time_ns);
         self.write_event(Event::ThreadEnd(ThreadEnd { time_ns }));
         self.leave();
     }
@@ -132,16 +132,16 @@ impl ThreadTracer {
     /// The thread goes on without a tracer, because the trace ends. What it has written goes to the
     /// drainer, which finds its last name in the slot.
     pub fn leave(mut self) {
-        let numbers = &self.runtime.thread_numbers;
+        let numbers = &self.runtime.threads.numbers;
         numbers.remove(self.vm_thread, self.thread);
         self.submit_buffer();
-        self.runtime.thread_memory.add(-Self::MEMORY_BYTES);
+        self.runtime.counts.thread_memory.add(-Self::MEMORY_BYTES);
     }
 
     /// The thread is going to write nothing for some time: where so many threads have buffers that
     /// others may get none, its own goes to the drainer.
     pub fn rest(&mut self) {
-        if self.runtime.buffers_are_scarce() {
+        if self.runtime.buffers.are_scarce() {
             self.submit_buffer();
         }
     }
@@ -194,14 +194,14 @@ impl ThreadTracer {
     /// Notes that the thread is about to block on a lock. The time, here and in the
     /// events below, is that of the JVM's clock.
     pub fn contended_enter(&mut self, enter: ContendedEnter) {
-        self.runtime.owners_seen.note_seen(enter.owner);
-        let time_ns = self.runtime.since_start_ns(enter.time_ns);
+        self.runtime.threads.owners_seen.note_seen(enter.owner);
+        let time_ns = self.runtime.clock.since_start_ns(enter.time_ns);
         self.write_event(Event::ContendedEnter(ContendedEnter { time_ns, ..enter }));
     }
 
     /// Notes that the thread acquired the lock it was blocked on.
     pub fn contended_entered(&mut self, entered: ContendedEntered) {
-        let time_ns = self.runtime.since_start_ns(entered.time_ns);
+        let time_ns = self.runtime.clock.since_start_ns(entered.time_ns);
         self.write_event(Event::ContendedEntered(ContendedEntered {
             time_ns,
             ..entered
@@ -211,36 +211,36 @@ impl ThreadTracer {
     /// Notes that the thread released a lock that others wait for.
     pub fn contended_exit(&mut self, exit: ContendedExit) {
         self.note_as_owner();
-        let time_ns = self.runtime.since_start_ns(exit.time_ns);
+        let time_ns = self.runtime.clock.since_start_ns(exit.time_ns);
         self.write_event(Event::ContendedExit(ContendedExit { time_ns, ..exit }));
     }
 
     /// Notes that the thread parks.
     pub fn park_begin(&mut self, park: ParkBegin) {
         if !park.owner.is_none() {
-            let owners = &self.runtime.owners_seen;
+            let owners = &self.runtime.threads.owners_seen;
             owners.note(SeenOwner::Java(park.owner));
         }
-        let time_ns = self.runtime.since_start_ns(park.time_ns);
+        let time_ns = self.runtime.clock.since_start_ns(park.time_ns);
         self.write_event(Event::ParkBegin(ParkBegin { time_ns, ..park }));
     }
 
     /// Notes that the thread parks no longer.
     pub fn park_end(&mut self, park: ParkEnd) {
-        let time_ns = self.runtime.since_start_ns(park.time_ns);
+        let time_ns = self.runtime.clock.since_start_ns(park.time_ns);
         self.write_event(Event::ParkEnd(ParkEnd { time_ns, ..park }));
     }
 
     /// Notes that the thread unparks another one.
     pub fn unpark(&mut self, unpark: Unpark) {
-        let time_ns = self.runtime.since_start_ns(unpark.time_ns);
+        let time_ns = self.runtime.clock.since_start_ns(unpark.time_ns);
         self.write_event(Event::Unpark(Unpark { time_ns, ..unpark }));
     }
 
     /// Notes that the thread is about to release a synchronizer that it owns alone.
     pub fn exclusive_release(&mut self, release: ExclusiveRelease) {
         self.note_as_owner();
-        let time_ns = self.runtime.since_start_ns(release.time_ns);
+        let time_ns = self.runtime.clock.since_start_ns(release.time_ns);
         self.write_event(Event::ExclusiveRelease(ExclusiveRelease {
             time_ns,
             ..release
@@ -250,21 +250,21 @@ impl ThreadTracer {
     /// Notes where another thread stands, which owns a lock that others wait for.
     pub(crate) fn owner_sample(&mut self, sample: OwnerSample) {
         self.write_event(Event::OwnerSample(OwnerSample {
-            time_ns: self.runtime.since_start_ns(sample.time_ns),
-            since_ns: self.runtime.since_start_ns(sample.since_ns),
+            time_ns: self.runtime.clock.since_start_ns(sample.time_ns),
+            since_ns: self.runtime.clock.since_start_ns(sample.since_ns),
             ..sample
         }));
     }
 
     /// The thread owns a lock that others wait for.
     fn note_as_owner(&self) {
-        let owners = &self.runtime.owners_seen;
+        let owners = &self.runtime.threads.owners_seen;
         owners.note(SeenOwner::Thread(self.thread));
     }
 
     /// A fresh forward reference, to be resolved later.
     pub fn new_forward_ref(&self) -> ForwardRef {
-        ForwardRef(self.runtime.forward_refs.next())
+        ForwardRef(self.runtime.ids.forward_refs.next())
     }
 
     /// Names the chain behind a forward reference.
@@ -325,14 +325,14 @@ impl ThreadTracer {
     /// Tells when the tracer ran in a hook: how many cycles before the break, which began at a reading of
     /// the counter, and how many before the end, which was at one.
     fn tell_parts(&self, break_begin: u64, first: u64, (end, last): (u64, u64)) {
-        let end_ns = self.runtime.now_ns();
-        let ns_per_cycle = self.runtime.ns_per_cycle();
+        let end_ns = self.runtime.clock.now_ns();
+        let ns_per_cycle = self.runtime.clock.ns_per_cycle();
         let duration_ns = |cycles: u64| (cycles as f64 * ns_per_cycle) as u64;
         for (part_end, cycles) in [(break_begin, first), (end, last)] {
             if cycles > 0 {
                 let ago_ns = duration_ns(end.saturating_sub(part_end));
                 let part_end_ns = end_ns.saturating_sub(ago_ns);
-                let parts = &self.runtime.hook_parts;
+                let parts = &self.runtime.facts.hook_parts;
                 parts.add(self.thread, part_end_ns, duration_ns(cycles));
             }
         }
@@ -370,7 +370,7 @@ impl ThreadTracer {
 
     /// Notes that the classes of a loader are unloaded.
     pub(crate) fn loader_unloaded(&mut self, loader: LoaderId, time_ns: u64) {
-        let time_ns = self.runtime.since_start_ns(time_ns);
+        let time_ns = self.runtime.clock.since_start_ns(time_ns);
         self.write_event(Event::LoaderUnload(LoaderUnload { loader, time_ns }));
     }
 
@@ -452,19 +452,19 @@ impl ThreadTracer {
     #[cold]
     fn make_room(&mut self, mut full: Box<Buffer>, record: &Record<'_>) -> Box<Buffer> {
         let contains_metadata = full.contains_metadata();
-        if self.runtime.is_closed() {
+        if self.runtime.buffers.are_closed() {
             full.clear();
             return full;
         }
         if let Some(buffer) = self.new_buffer(record, contains_metadata) {
-            self.runtime.submit(full);
+            self.runtime.buffers.submit(full);
             return buffer;
         }
         let lost_events = full.lose_events();
-        self.runtime.losses.add_events(lost_events);
-        self.runtime.losses.add_buffer(contains_metadata);
+        self.runtime.counts.losses.add_events(lost_events);
+        self.runtime.counts.losses.add_buffer(contains_metadata);
         if contains_metadata {
-            self.runtime.note_metadata_loss();
+            self.runtime.metadata.note_loss();
         }
         full
     }
@@ -474,17 +474,21 @@ impl ThreadTracer {
     fn new_buffer(&mut self, record: &Record<'_>, for_metadata: bool) -> Option<Box<Buffer>> {
         let max_bytes = self
             .runtime
-            .max_buffer_bytes(for_metadata || record.is_metadata());
+            .buffers
+            .max_bytes(for_metadata || record.is_metadata());
         let needed = MAX_PLAIN_EVENT_LEN.saturating_add(record.max_len());
         let capacity = self.random_buffer_len().max(needed);
-        let budget = &self.runtime.budget;
-        let mut buffer =
-            self.runtime
-                .pool
-                .take(budget, max_bytes, capacity, self.thread, self.next_buffer)?;
+        let buffers = &self.runtime.buffers;
+        let mut buffer = buffers.pool.take(
+            &buffers.budget,
+            max_bytes,
+            capacity,
+            self.thread,
+            self.next_buffer,
+        )?;
         self.slot.note_buffer();
         self.next_buffer = self.next_buffer.wrapping_add(1);
-        let unrecorded = self.runtime.losses.take_unrecorded_numbers();
+        let unrecorded = self.runtime.counts.losses.take_unrecorded_numbers();
         if unrecorded > 0 {
             // Fits into an empty buffer.
             let _ = Record::Event(Event::LostEvents(LostEvents { events: unrecorded }))
@@ -495,25 +499,25 @@ impl ThreadTracer {
 
     #[cold]
     fn lose(&mut self, record: &Record<'_>) {
-        self.runtime.losses.add_events(1);
+        self.runtime.counts.losses.add_events(1);
         if record.is_numbered() {
-            self.runtime.losses.add_unrecorded_number();
+            self.runtime.counts.losses.add_unrecorded_number();
         }
         if record.is_metadata() {
-            self.runtime.note_metadata_loss();
+            self.runtime.metadata.note_loss();
         }
     }
 
     /// Hands what was written so far to the drainer.
     pub(crate) fn submit_buffer(&mut self) {
         if let Some(buffer) = self.slot.check_out() {
-            self.runtime.submit(buffer);
+            self.runtime.buffers.submit(buffer);
         }
         self.slot.check_in(None);
     }
 
     fn random_buffer_len(&mut self) -> usize {
-        let lens = if self.runtime.budget.buffers() < MANY_BUFFERS {
+        let lens = if self.runtime.buffers.budget.buffers() < MANY_BUFFERS {
             BUFFER_LENS
         } else {
             SMALL_BUFFER_LENS
@@ -589,12 +593,17 @@ mod tests {
 
     use super::*;
     use crate::buffers::lengths::USUAL_LEN;
+    use crate::runtime::Setup;
 
     /// Of the thread in the JVM.
     const ADDRESS: u64 = 0x7f00_1234_0000;
 
     fn runtime(max_buffer_bytes: u64) -> &'static Runtime {
-        Box::leak(Box::new(Runtime::new(0, max_buffer_bytes, 1 << 20)))
+        Box::leak(Box::new(Runtime::new(Setup {
+            max_buffer_bytes,
+            max_chain_bytes: 1 << 20,
+            ..Setup::default()
+        })))
     }
 
     fn tracer(runtime: &'static Runtime) -> Box<ThreadTracer> {
@@ -623,7 +632,7 @@ mod tests {
     /// The sequence numbers, the events that are no lock's in words.
     fn written(runtime: &Runtime) -> Vec<String> {
         runtime.reclaim_all();
-        let mut buffers = runtime.queue.take_all().unwrap();
+        let mut buffers = runtime.buffers.queue.take_all().unwrap();
         let events = buffers
             .iter_mut()
             .flat_map(|buffer| SegmentDecoder::new(buffer.segment()));
@@ -662,8 +671,8 @@ mod tests {
         tracer.rename("renamed");
         enter(&mut tracer, 1);
         written(runtime);
-        runtime.note_metadata_loss();
-        runtime.repeat_lost_metadata();
+        runtime.metadata.note_loss();
+        runtime.metadata.repeat_lost();
         enter(&mut tracer, 2);
         let start = start_of("renamed");
         assert_eq!(written(runtime), [start, name("renamed"), "2".into()]);
@@ -695,7 +704,7 @@ mod tests {
             written(runtime),
             [&*first, "2", "3", &second, "4", &third, end]
         );
-        assert_eq!(runtime.reclaims.count(), 2, "by the test itself");
+        assert_eq!(runtime.buffers.reclaims(), 2, "by the test itself");
     }
 
     #[test]
@@ -705,7 +714,7 @@ mod tests {
         runtime.rename_thread(ADDRESS, JavaThreadId(7), "at last");
         tracer.leave();
         assert_eq!(written(runtime), [start_of("worker")]);
-        let slot = runtime.thread_slots.newest().unwrap();
+        let slot = runtime.threads.slots.newest().unwrap();
         assert_eq!(slot.last_name().unwrap().text, "at last");
     }
 
@@ -714,11 +723,11 @@ mod tests {
     fn one_of_very_many_threads_gets_its_name() {
         let runtime = runtime(1 << 20);
         for neighbour in 1..200_000 {
-            let numbers = &runtime.thread_numbers;
+            let numbers = &runtime.threads.numbers;
             numbers.add(neighbour << 4, ThreadId(1000), 0);
         }
         let mut tracer = tracer(runtime);
-        assert_eq!(runtime.thread_numbers.find_slot(ADDRESS), None);
+        assert_eq!(runtime.threads.numbers.find_slot(ADDRESS), None);
         runtime.rename_thread(ADDRESS, JavaThreadId(7), "found");
         enter(&mut tracer, 1);
         let expected = [start_of("worker"), name("found"), "1".into()];
@@ -748,7 +757,7 @@ mod tests {
             ChainId(2)
         );
         runtime.reclaim_all();
-        let mut buffers = runtime.queue.take_all().unwrap();
+        let mut buffers = runtime.buffers.queue.take_all().unwrap();
         let Some(Ok(Event::Chain(ChainDescription {
             chain: ChainId(2),
             frames,
@@ -758,7 +767,7 @@ mod tests {
             panic!("no chain");
         };
         assert_eq!(frames.len(), MAX_FRAMES);
-        assert_eq!(runtime.losses.events(), 0);
+        assert_eq!(runtime.counts.losses.events(), 0);
     }
 
     /// Each hook with the same probability, whether each is measured or each seventeenth.
@@ -778,8 +787,8 @@ mod tests {
                     before_break,
                 };
                 tracer.end_hook(Hook::Exit, cycles, u32::from(is_measured) * weight);
-                while let Some(part) = runtime.hook_parts.take() {
-                    assert!(part.duration_ns > 0 && part.end_ns <= runtime.now_ns());
+                while let Some(part) = runtime.facts.hook_parts.take() {
+                    assert!(part.duration_ns > 0 && part.end_ns <= runtime.clock.now_ns());
                     chosen += 1;
                 }
             }
@@ -791,23 +800,23 @@ mod tests {
                 "{chosen}"
             );
         }
-        assert_eq!(runtime.hook_parts.lost(), 0);
+        assert_eq!(runtime.facts.hook_parts.lost(), 0);
     }
 
     #[test]
     fn numbers_are_recorded_once_there_is_a_buffer() {
         let runtime = runtime(USUAL_LEN as u64);
         // Takes the memory that there is, its metadata twice as much.
-        let budget = &runtime.budget;
+        let budget = &runtime.buffers.budget;
         let all = budget.charge(2 * USUAL_LEN, u64::MAX).unwrap();
         let mut tracer = tracer(runtime);
         enter(&mut tracer, 1);
         enter(&mut tracer, 2);
         assert_eq!(written(runtime), [] as [&str; 0]);
-        assert_eq!(runtime.losses.events(), 3);
+        assert_eq!(runtime.counts.losses.events(), 3);
 
         drop(all);
-        runtime.repeat_lost_metadata();
+        runtime.metadata.repeat_lost();
         enter(&mut tracer, 3);
         assert_eq!(
             written(runtime),
@@ -823,12 +832,12 @@ mod tests {
     fn a_closed_trace_takes_no_memory() {
         let runtime = runtime(1 << 20);
         let mut tracer = tracer(runtime);
-        runtime.close();
+        runtime.buffers.close();
         for sequence in 1..100_000 {
             enter(&mut tracer, sequence);
         }
-        assert_eq!(runtime.budget.peak_buffers(), 1);
+        assert_eq!(runtime.buffers.budget.peak_buffers(), 1);
         tracer.end(300);
-        assert_eq!(runtime.budget.bytes(), 0);
+        assert_eq!(runtime.buffers.budget.bytes(), 0);
     }
 }

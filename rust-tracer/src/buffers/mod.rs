@@ -7,3 +7,4 @@ pub(crate) mod lengths;
 pub(crate) mod memory;
 pub(crate) mod pool;
 pub(crate) mod queue;
+pub(crate) mod shared;

@@ -146,7 +146,7 @@ impl Drainer {
             described: 0,
             retirement: Retirement::new(runtime),
             thread_times: ThreadTimesReader::new(),
-            freezes: FreezeWatch::begin(runtime.now_ns()),
+            freezes: FreezeWatch::begin(runtime.clock.now_ns()),
             asked: Duration::ZERO,
             system: Vec::new(),
             system_chunks: 0,
@@ -156,19 +156,19 @@ impl Drainer {
     fn run(mut self, begun: Result<(), Failure>, header: &[u8]) {
         let recorded = begun.and_then(|()| self.record(header));
         if let Err(failure) = &recorded {
-            self.runtime.close();
+            self.runtime.buffers.close();
             self.output.give_up(failure);
             self.write_early_end(failure);
         }
         self.output.close();
-        if let Some(buffers) = &self.runtime.buffer_file {
+        if let Some(buffers) = &self.runtime.buffers.file {
             buffers.remove();
         }
         if recorded.is_err() {
             self.unwritten = Vec::new();
             self.discard_all();
         }
-        self.runtime.stop_signal.set(Phase::Finished);
+        self.runtime.drainer.stop_signal.set(Phase::Finished);
     }
 
     /// Writes the trace, until it is to be stopped.
@@ -184,25 +184,25 @@ impl Drainer {
             let check = last_check.elapsed() >= SWEEP_INTERVAL;
             let is_new =
                 last_sweep.elapsed() >= NEWS_INTERVAL && self.described != self.runtime.described();
-            if check || is_new || self.runtime.buffers_are_scarce() {
+            if check || is_new || self.runtime.buffers.are_scarce() {
                 last_sweep = Instant::now();
                 self.described = self.runtime.described();
-                let now_ns = self.runtime.elapsed_ns();
+                let now_ns = self.runtime.clock.elapsed_ns();
                 self.runtime.reclaim_all();
                 self.complete_until_ns = now_ns;
             }
             self.write_queue()?;
             self.retirement.step()?;
-            self.runtime.repeat_lost_metadata();
+            self.runtime.metadata.repeat_lost();
             if check {
                 last_check = Instant::now();
-                if self.runtime.thread_slots.take_renamed() {
+                if self.runtime.threads.slots.take_renamed() {
                     self.write_names(ThreadSlot::name_to_tell)?;
                 }
                 self.output.check()?;
                 self.write_news()?;
             }
-            self.runtime.progress.publish(self.extent());
+            self.runtime.drainer.progress.publish(self.extent());
         }
         self.finish()
     }
@@ -210,14 +210,14 @@ impl Drainer {
     /// Waits until it is time to look again, and returns whether the trace is to end.
     fn rest(&mut self) -> bool {
         self.asked = self.asked.saturating_add(POLL_INTERVAL);
-        self.runtime.stop_signal.wait(POLL_INTERVAL)
+        self.runtime.drainer.stop_signal.wait(POLL_INTERVAL)
     }
 
     /// Says in the file of buffers that the process lives, and makes room there.
     fn keep_buffer_file(&mut self) {
-        if let Some(buffers) = &self.runtime.buffer_file {
+        if let Some(buffers) = &self.runtime.buffers.file {
             let begin = Instant::now();
-            buffers.set_alive(self.runtime.elapsed_ns());
+            buffers.set_alive(self.runtime.clock.elapsed_ns());
             buffers.make_room();
             self.asked = self.asked.saturating_add(begin.elapsed());
         }
@@ -226,7 +226,7 @@ impl Drainer {
     /// Looks whether the process ran since the last time.
     fn look_for_freeze(&mut self) -> Result<(), Failure> {
         let asked = mem::take(&mut self.asked).saturating_add(self.output.take_appending());
-        let (now_ns, thread_times) = (self.runtime.now_ns(), &self.thread_times);
+        let (now_ns, thread_times) = (self.runtime.clock.now_ns(), &self.thread_times);
         let found = self
             .freezes
             .look(now_ns, asked, || thread_times.stolen_ns());
@@ -281,7 +281,7 @@ impl Drainer {
             // Without a header it is no trace.
             return;
         }
-        let time_ns = self.runtime.elapsed_ns();
+        let time_ns = self.runtime.clock.elapsed_ns();
         let mut chunks = self.chunks_written();
         while self
             .output
@@ -297,8 +297,8 @@ impl Drainer {
     fn discard_all(&self) {
         loop {
             self.runtime.reclaim_all();
-            self.runtime.queue.discard_all();
-            if self.runtime.stop_signal.wait(SWEEP_INTERVAL) {
+            self.runtime.buffers.queue.discard_all();
+            if self.runtime.drainer.stop_signal.wait(SWEEP_INTERVAL) {
                 return;
             }
         }
@@ -306,7 +306,7 @@ impl Drainer {
 
     fn write_queue(&mut self) -> Result<(), Failure> {
         let ended = self.retirement.take_settled();
-        let buffers = self.runtime.queue.take_all()?;
+        let buffers = self.runtime.buffers.queue.take_all()?;
         // A freeze that was over when a buffer was taken is written before it.
         self.look_for_freeze()?;
         // Events in the buffers come behind what was before them.
@@ -324,13 +324,13 @@ impl Drainer {
         loop {
             self.system.try_reserve(MAX_SYSTEM_RECORDS)?;
             while self.system.len() < MAX_SYSTEM_RECORDS
-                && let Some(safepoint) = self.runtime.safepoints.take()
+                && let Some(safepoint) = self.runtime.facts.safepoints.take()
             {
                 self.system.push(SystemRecord::Safepoint(safepoint));
             }
             // Behind the others: readers of earlier versions end there.
             while self.system.len() < MAX_SYSTEM_RECORDS
-                && let Some(part) = self.runtime.hook_parts.take()
+                && let Some(part) = self.runtime.facts.hook_parts.take()
             {
                 self.system.push(SystemRecord::HookPart(part));
             }
@@ -343,7 +343,7 @@ impl Drainer {
             self.chunks.try_reserve_system(self.system.len())?;
             let chunk = self.chunks.system(self.system.drain(..));
             self.output.append(chunk)?;
-            self.runtime.stop_signal.note_progress();
+            self.runtime.drainer.stop_signal.note_progress();
             self.system_chunks = self.system_chunks.saturating_add(1);
         }
     }
@@ -368,9 +368,9 @@ impl Drainer {
             }
             // Longer than any chunk; the tracer's limits leave no such buffer.
             Err(DoesNotFit) => {
-                self.runtime.losses.add_events(amount.events);
-                self.runtime.losses.add_buffer(contains_metadata);
-                self.runtime.pool.keep(buffer);
+                self.runtime.counts.losses.add_events(amount.events);
+                self.runtime.counts.losses.add_buffer(contains_metadata);
+                self.runtime.buffers.pool.keep(buffer);
             }
         }
         Ok(())
@@ -397,9 +397,9 @@ impl Drainer {
         }
         self.output.append(chunk)?;
         for buffer in self.unwritten.drain(..) {
-            self.runtime.pool.keep(buffer);
+            self.runtime.buffers.pool.keep(buffer);
         }
-        self.runtime.stop_signal.note_progress();
+        self.runtime.drainer.stop_signal.note_progress();
         self.written.add(collected);
         self.events_chunks = self.events_chunks.saturating_add(1);
         self.raw_bytes = self.raw_bytes.saturating_add(raw_len as u64);
@@ -409,7 +409,7 @@ impl Drainer {
     /// Writes how many sequence numbers were lost since a thread got a buffer
     /// last.
     fn write_unrecorded_losses(&mut self) -> Result<(), Failure> {
-        let events = self.runtime.losses.take_unrecorded_numbers();
+        let events = self.runtime.counts.losses.take_unrecorded_numbers();
         let lost = (events > 0).then_some(Event::LostEvents(LostEvents { events }));
         self.write_own(lost.into_iter())
     }
@@ -420,7 +420,7 @@ impl Drainer {
         &mut self,
         new_name: impl Fn(&ThreadSlot) -> Option<Box<Name>>,
     ) -> Result<(), Failure> {
-        let slots = self.runtime.thread_slots.iter();
+        let slots = self.runtime.threads.slots.iter();
         let names = try_collect(slots.filter_map(new_name))?;
         self.write_own(names.iter().map(|name| {
             Event::ThreadRename(ThreadRename {
@@ -502,7 +502,7 @@ impl Drainer {
     fn write_counters(&mut self, counters: Vec<(Counter, u64)>) -> Result<(), Failure> {
         self.output
             .append(self.chunks.counters(counters.iter().copied()))?;
-        self.runtime.stop_signal.note_progress();
+        self.runtime.drainer.stop_signal.note_progress();
         self.counters_chunks = self.counters_chunks.saturating_add(1);
         self.last_counters = counters;
         Ok(())
@@ -510,42 +510,52 @@ impl Drainer {
 
     fn counters(&self) -> Result<Vec<(Counter, u64)>, TryReserveError> {
         let runtime = self.runtime;
-        let costs = HookCosts::sum(runtime.thread_slots.iter().map(ThreadSlot::costs));
+        let costs = HookCosts::sum(runtime.threads.slots.iter().map(ThreadSlot::costs));
         let own = [
-            (Counter::LostEvents, runtime.losses.events()),
-            (Counter::LostBuffers, runtime.losses.buffers()),
+            (Counter::LostEvents, runtime.counts.losses.events()),
+            (Counter::LostBuffers, runtime.counts.losses.buffers()),
             (
                 Counter::LostMetadataBuffers,
-                runtime.losses.metadata_buffers(),
+                runtime.counts.losses.metadata_buffers(),
             ),
             (Counter::Events, self.written.events),
             (Counter::Buffers, self.written.buffers),
             (Counter::Chunks, self.events_chunks),
             (Counter::RawBytes, self.raw_bytes),
             (Counter::FileBytes, self.output.len()),
-            (Counter::UntoldWaits, runtime.losses.untold_waits()),
-            (Counter::PeakBuffers, runtime.budget.peak_buffers()),
-            (Counter::PeakBufferBytes, runtime.budget.peak_bytes()),
+            (Counter::UntoldWaits, runtime.counts.losses.untold_waits()),
+            (Counter::PeakBuffers, runtime.buffers.budget.peak_buffers()),
+            (
+                Counter::PeakBufferBytes,
+                runtime.buffers.budget.peak_bytes(),
+            ),
             (
                 Counter::BuffersOutsideFile,
-                runtime.buffer_file.as_deref().map_or(0, BufferFile::misses),
+                runtime
+                    .buffers
+                    .file
+                    .as_deref()
+                    .map_or(0, BufferFile::misses),
             ),
             (Counter::DrainerCpuNs, os::thread_cpu_ns()),
-            (Counter::Threads, runtime.thread_ids.count()),
-            (Counter::Locks, runtime.lock_ids.count()),
+            (Counter::Threads, runtime.ids.threads.count()),
+            (Counter::Locks, runtime.ids.locks.count()),
             (Counter::Chains, runtime.chains.chains()),
             (Counter::ChainSetResets, runtime.chains.resets()),
-            (Counter::MetadataRepeats, runtime.metadata_repeats()),
+            (Counter::MetadataRepeats, runtime.metadata.repeats()),
             (Counter::ChainsPurged, runtime.chains.purged()),
-            (Counter::ElapsedCycles, runtime.elapsed_cycles()),
-            (Counter::PeakThreadBytes, runtime.thread_memory.peak_bytes()),
-            (Counter::Reclaims, runtime.reclaims.count()),
+            (Counter::ElapsedCycles, runtime.clock.elapsed_cycles()),
+            (
+                Counter::PeakThreadBytes,
+                runtime.counts.thread_memory.peak_bytes(),
+            ),
+            (Counter::Reclaims, runtime.buffers.reclaims()),
             (Counter::CompleteUntilNs, self.complete_until_ns),
-            (Counter::LostSafepoints, runtime.safepoints.lost()),
+            (Counter::LostSafepoints, runtime.facts.safepoints.lost()),
         ];
-        let lost_hook_parts = [(Counter::LostHookParts, runtime.hook_parts.lost())];
-        let samples = runtime.sample_counts.values().into_iter();
-        let sites = runtime.site_counts.values();
+        let lost_hook_parts = [(Counter::LostHookParts, runtime.facts.hook_parts.lost())];
+        let samples = runtime.counts.owner_samples.values().into_iter();
+        let sites = runtime.counts.sites.values();
         let of_agent = runtime.agent_counts.values();
         // What a trace has nothing of is left out.
         let optional = samples.chain(sites).chain(of_agent).chain(lost_hook_parts);
@@ -557,19 +567,19 @@ impl Drainer {
 
     fn finish(&mut self) -> Result<(), Failure> {
         self.retirement.purge()?;
-        self.complete_until_ns = self.runtime.elapsed_ns();
+        self.complete_until_ns = self.runtime.clock.elapsed_ns();
         self.runtime.reclaim_all();
         self.write_queue()?;
         // Once more, for buffers that were being written to.
         self.runtime.reclaim_all();
-        self.runtime.close();
+        self.runtime.buffers.close();
         self.write_queue()?;
         // Behind all that threads have written.
         self.write_names(ThreadSlot::last_name)?;
         self.write_unrecorded_losses()?;
         self.write_counters(self.counters()?)?;
         let chunks = self.chunks_written();
-        let end = self.chunks.end(self.runtime.elapsed_ns(), chunks);
+        let end = self.chunks.end(self.runtime.clock.elapsed_ns(), chunks);
         self.output.append(end)?;
         self.output.check()
     }

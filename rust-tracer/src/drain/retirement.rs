@@ -105,7 +105,7 @@ impl Retirement {
             self.lost_entries = lost_entries;
         }
         try_extend(&mut self.ended.methods, unloaded.methods())?;
-        self.unsettled = try_collect(self.runtime.thread_slots.iter())?;
+        self.unsettled = try_collect(self.runtime.threads.slots.iter())?;
 
         let duration = Duration::from_nanos(os::thread_cpu_ns().saturating_sub(begin_ns));
         let interval = duration.saturating_mul(INTERVAL_PER_DURATION);
@@ -121,7 +121,7 @@ impl Retirement {
         let runtime = self.runtime;
         self.unsettled.retain(|slot| runtime.reclaim(slot).is_err());
         // In this order: whoever took a buffer before has said so before.
-        if self.unsettled.is_empty() && !runtime.is_reclaiming() {
+        if self.unsettled.is_empty() && !runtime.buffers.are_reclaimed() {
             mem::take(&mut self.ended)
         } else {
             Identifiers::default()
@@ -137,10 +137,15 @@ mod tests {
 
     use super::*;
     use crate::chains::key::{ChainKey, CodeUnit};
+    use crate::runtime::Setup;
     use crate::tracer::ThreadTracer;
 
     fn runtime() -> &'static Runtime {
-        Box::leak(Box::new(Runtime::new(0, 1 << 20, 1 << 20)))
+        Box::leak(Box::new(Runtime::new(Setup {
+            max_buffer_bytes: 1 << 20,
+            max_chain_bytes: 1 << 20,
+            ..Setup::default()
+        })))
     }
 
     fn method(id: u32) -> CodeUnit {
@@ -177,7 +182,7 @@ mod tests {
                 })
             ]
         );
-        let mut buffers = runtime.queue.take_all().unwrap();
+        let mut buffers = runtime.buffers.queue.take_all().unwrap();
         let last = SegmentDecoder::new(buffers[0].segment()).last();
         assert!(matches!(last, Some(Ok(Event::ContendedEnter(_)))));
         assert_eq!(events(&mut retirement), []);
@@ -188,7 +193,7 @@ mod tests {
     fn a_buffer_that_is_being_written_to_is_waited_for() {
         let runtime = runtime();
         let mut retirement = Retirement::new(runtime);
-        let mut slot = runtime.thread_slots.take().unwrap();
+        let mut slot = runtime.threads.slots.take().unwrap();
         slot.check_out();
         runtime.unload_queue.post(method(7));
         retirement.step().unwrap();
@@ -202,7 +207,7 @@ mod tests {
         assert_eq!(events(&mut retirement), ended(MethodId(7)));
         // Those of a thread that came afterwards do not matter.
         retirement.step().unwrap();
-        let mut late = runtime.thread_slots.take().unwrap();
+        let mut late = runtime.threads.slots.take().unwrap();
         late.check_out();
         assert_eq!(events(&mut retirement), ended(MethodId(8)));
     }

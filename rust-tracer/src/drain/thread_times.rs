@@ -98,7 +98,7 @@ impl ThreadTimesReader {
         if !self.is_told {
             return Ok(());
         }
-        let now_ns = runtime.now_ns();
+        let now_ns = runtime.clock.now_ns();
         let begin_ns = os::thread_cpu_ns();
         let budget_ns = (now_ns / BUDGET_DIVISOR).saturating_add(ADVANCE_NS);
         let room = match self.spent_ns < budget_ns {
@@ -124,7 +124,7 @@ impl ThreadTimesReader {
             owners, strangers, ..
         } = self;
         strangers.clear();
-        for seen in runtime.owners_seen.take() {
+        for seen in runtime.threads.owners_seen.take() {
             let known = owners
                 .iter_mut()
                 .find(|owner| owner.slot.identity().is(seen));
@@ -158,7 +158,7 @@ impl ThreadTimesReader {
         if strangers.is_empty() {
             return Ok(());
         }
-        for slot in runtime.thread_slots.iter() {
+        for slot in runtime.threads.slots.iter() {
             let identity = slot.identity();
             let number = identity.number();
             let is_one = !number.is_none() && strangers.iter().any(|&seen| identity.is(seen));
@@ -208,12 +208,12 @@ impl ThreadTimesReader {
             let Some(os_id) = owner.slot.identity().os_id(owner.number) else {
                 continue;
             };
-            let before_ns = runtime.now_ns();
+            let before_ns = runtime.clock.now_ns();
             let Some(times) = times_of(os_id) else {
                 continue;
             };
             // Between the two the system has said so.
-            let time_ns = before_ns.midpoint(runtime.now_ns());
+            let time_ns = before_ns.midpoint(runtime.clock.now_ns());
             // Another thread may have got the number of one that has ended.
             if owner.slot.identity().is_still(owner.number) {
                 records.push(SystemRecord::ThreadTimes(ThreadTimes {

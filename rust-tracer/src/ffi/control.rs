@@ -239,9 +239,9 @@ pub unsafe extern "C" fn lct_safepoint(
     reached_ns: u64,
     end_ns: u64,
 ) {
-    runtime.safepoints.add(Safepoint {
-        begin_ns: runtime.since_start_ns(begin_ns),
-        reached_ns: runtime.since_start_ns(reached_ns),
-        end_ns: runtime.since_start_ns(end_ns),
+    runtime.facts.safepoints.add(Safepoint {
+        begin_ns: runtime.clock.since_start_ns(begin_ns),
+        reached_ns: runtime.clock.since_start_ns(reached_ns),
+        end_ns: runtime.clock.since_start_ns(end_ns),
     });
 }

@@ -284,7 +284,7 @@ pub unsafe extern "C" fn lct_contended_exit_forward(
 /// `runtime` comes from `lct_start`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lct_new_forward_ref(runtime: &'static Runtime) -> u64 {
-    runtime.forward_refs.next()
+    runtime.ids.forward_refs.next()
 }
 
 /// Names the chain that a forward reference stands for.

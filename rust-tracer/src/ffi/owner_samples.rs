@@ -61,6 +61,6 @@ pub unsafe extern "C" fn lct_count_owner_samples(
     stopped_ns: u64,
     pause_begins: bool,
 ) {
-    let counts = &runtime.sample_counts;
+    let counts = &runtime.counts.owner_samples;
     counts.add(samples, due, stopped_ns, pause_begins);
 }

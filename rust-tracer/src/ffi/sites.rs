@@ -67,7 +67,7 @@ pub unsafe extern "C" fn lct_count_allocated(
     skipped: u64,
     recording_ns: u64,
 ) {
-    let counts = &runtime.site_counts;
+    let counts = &runtime.counts.sites;
     counts.add_objects(recorded, skipped, recording_ns);
 }
 
@@ -85,6 +85,6 @@ pub unsafe extern "C" fn lct_count_site_stop(
     methods_discarded: u64,
     stopped_ns: u64,
 ) {
-    let counts = &runtime.site_counts;
+    let counts = &runtime.counts.sites;
     counts.add_stop(classes, given_up, methods_discarded, stopped_ns);
 }

@@ -85,7 +85,7 @@ pub unsafe extern "C" fn lct_thread_os_id(thread: Option<&mut ThreadTracer>, os_
 /// `runtime` comes from `lct_start`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lct_thread_number(runtime: &'static Runtime, vm_thread: u64) -> u32 {
-    runtime.thread_numbers.find(vm_thread).0
+    runtime.threads.numbers.find(vm_thread).0
 }
 
 /// Notes the new name of the thread that `vm_thread` names, if it has a tracer, which writes the
@@ -160,7 +160,7 @@ pub unsafe extern "C" fn lct_reclaim_all(runtime: &'static Runtime) {
 /// `runtime` comes from `lct_start`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lct_count_thread_memory(runtime: &'static Runtime, change_bytes: i64) {
-    runtime.thread_memory.add(change_bytes);
+    runtime.counts.thread_memory.add(change_bytes);
 }
 
 /// Changes the number of threads that were already waiting when the trace began and have no event
@@ -171,5 +171,5 @@ pub unsafe extern "C" fn lct_count_thread_memory(runtime: &'static Runtime, chan
 /// `runtime` comes from `lct_start`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lct_count_untold_waits(runtime: &'static Runtime, change: i32) {
-    runtime.losses.change_untold_waits(change.into());
+    runtime.counts.losses.change_untold_waits(change.into());
 }

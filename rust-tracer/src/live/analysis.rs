@@ -287,7 +287,7 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 ///
 /// There is no analysis, or it does not answer.
 pub(crate) fn ask(runtime: &Runtime, question: Question) -> Result<String, ReportError> {
-    let Some(feed) = &runtime.feed else {
+    let Some(feed) = &runtime.sink.feed else {
         return Err(ReportError::NotAnalyzed);
     };
     let extent = match dump::await_extent(runtime) {

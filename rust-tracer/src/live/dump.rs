@@ -45,10 +45,10 @@ pub(crate) enum DumpError {
 ///
 /// There is nothing to copy, or nowhere to copy it to. Nothing is left behind.
 pub(crate) fn dump(runtime: &Runtime, path: PathBuf) -> Result<PathBuf, DumpError> {
-    if runtime.only_analyzes() {
+    if runtime.sink.only_analyzes() {
         return Err(DumpError::OnlyAnalyzed);
     }
-    if !runtime.writes_file() {
+    if !runtime.sink.is_file {
         return Err(DumpError::NoFile);
     }
     let extent = await_extent(runtime)?;
@@ -72,13 +72,13 @@ pub(crate) fn dump(runtime: &Runtime, path: PathBuf) -> Result<PathBuf, DumpErro
 }
 
 pub(crate) fn await_extent(runtime: &Runtime) -> Result<Extent, DumpError> {
-    let now_ns = runtime.elapsed_ns();
+    let now_ns = runtime.clock.elapsed_ns();
     let begin = Instant::now();
     while begin.elapsed() < PATIENCE {
-        if let Some(extent) = runtime.progress.wait(now_ns, LOOK_INTERVAL) {
+        if let Some(extent) = runtime.drainer.progress.wait(now_ns, LOOK_INTERVAL) {
             return Ok(extent);
         }
-        if runtime.is_closed() {
+        if runtime.buffers.are_closed() {
             return Err(DumpError::Ended);
         }
     }

@@ -3,6 +3,7 @@
 pub(crate) mod destination;
 pub(crate) mod feed;
 pub(crate) mod progress;
+pub(crate) mod sink;
 pub(crate) mod stop_signal;
 pub(crate) mod trace_file;
 

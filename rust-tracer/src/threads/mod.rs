@@ -9,3 +9,4 @@ pub(crate) mod reader;
 pub(crate) mod thread_slot;
 pub(crate) mod thread_slot_table;
 pub(crate) mod thread_slots;
+pub(crate) mod traced_threads;

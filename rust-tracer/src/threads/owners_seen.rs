@@ -46,8 +46,10 @@ impl SeenOwner {
     }
 }
 
-/// The owners seen since the drainer looked last.
+/// The owners seen since the drainer looked last. In cache lines of its own, since threads write
+/// to it that contend.
 #[derive(Debug)]
+#[repr(align(128))]
 pub(crate) struct OwnersSeen {
     /// 0 for none.
     places: [AtomicU64; PLACES],
