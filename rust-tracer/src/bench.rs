@@ -1,4 +1,4 @@
-//! What `benches/chain_set.rs` sees of the set of call chains. No interface:
+//! The set of call chains for `benches/chain_set.rs`. Not an interface:
 //! everything else uses [`ffi`](crate::ffi).
 
 use trace_format::ChainId;
@@ -9,7 +9,7 @@ use crate::chains::set::{ChainKeeper, ChainSet};
 use crate::chains::unloaded_code;
 use crate::threads::thread_slots::{OwnedThreadSlot, ThreadSlots};
 
-/// The hash of a chain's frames.
+/// Returns the hash of a chain's frames.
 pub fn hash(frames: &[u64]) -> u64 {
     key::hash(0, frames)
 }
@@ -37,7 +37,7 @@ pub struct Keeper<'a>(ChainKeeper<'a>);
 pub struct UnloadedCode(unloaded_code::UnloadedCode);
 
 impl Chains {
-    /// An empty set without bound.
+    /// Returns an empty set without bound.
     #[expect(clippy::new_without_default, reason = "as the set itself")]
     pub fn new() -> Self {
         let slots: &ThreadSlots = Box::leak(Box::default());
@@ -45,13 +45,13 @@ impl Chains {
         Self { slots, set }
     }
 
-    /// For one thread; `None` when memory is short.
+    /// Returns one thread's access; `None` when memory is short.
     pub fn access(&self) -> Option<Access<'_>> {
         let (set, slot) = (&self.set, self.slots.take()?);
         Some(Access { set, slot })
     }
 
-    /// For one thread in the whole.
+    /// Returns the drainer's access, which only one thread may have.
     pub fn keeper(&self) -> Keeper<'_> {
         Keeper(ChainKeeper::new(&self.set))
     }
@@ -63,7 +63,7 @@ impl Access<'_> {
         self.set.find(&mut self.slot, ChainKey { frames, hash }, 1)
     }
 
-    /// Begins to read the set and ends that at once, as each lookup does.
+    /// Begins and ends a reading of the set, as each lookup does.
     pub fn pin(&mut self) {
         drop(self.slot.read());
     }
@@ -77,25 +77,25 @@ impl Access<'_> {
 }
 
 impl Keeper<'_> {
-    /// What the drainer does at each look.
+    /// Frees what is no longer read, and exchanges a full table.
     pub fn step(&mut self) {
         self.0.step();
     }
 
-    /// Removes the chains of unloaded code and returns how many there were.
+    /// Removes the chains of unloaded code and returns their number.
     pub fn purge(&mut self, unloaded: &UnloadedCode) -> usize {
         self.0.purge(&unloaded.0).map_or(0, |ids| ids.len())
     }
 }
 
 impl UnloadedCode {
-    /// Compiled methods; none when memory is short.
+    /// Returns these compiled methods; none when memory is short.
     pub fn new(compile_ids: impl Iterator<Item = u32>) -> Self {
         let units = compile_ids.filter_map(CodeUnit::compiled);
         Self(unloaded_code::UnloadedCode::new(units.collect()).unwrap_or_default())
     }
 
-    /// The frame is of one of them.
+    /// Returns whether the frame is of one of them.
     pub fn contains(&self, frame: u64) -> bool {
         self.0.contains(frame)
     }

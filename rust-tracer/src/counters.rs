@@ -1,4 +1,4 @@
-//! What the runtime counts about itself, and the bound of its buffers.
+//! The runtime's counts of itself.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -16,7 +16,7 @@ impl Serial {
     // Relaxed throughout: only the numbers' uniqueness matters, which the
     // atomic operation alone ensures.
 
-    /// The first number is the one behind `before`.
+    /// Begins with the number after `before`.
     pub(crate) fn after(before: u64) -> Self {
         Self {
             last: AtomicU64::new(before),
@@ -24,24 +24,24 @@ impl Serial {
         }
     }
 
+    /// Returns the next number.
     pub(crate) fn next(&self) -> u64 {
         self.last.fetch_add(1, Relaxed).wrapping_add(1)
     }
 
-    /// As [`next`](Self::next). After four thousand million numbers the last one
-    /// is given out again and again: there is no number left, and 0 has another
-    /// meaning.
+    /// Returns the next number. After four thousand million the last one is
+    /// repeated: no number is left, and 0 has another meaning.
     pub(crate) fn next_u32(&self) -> u32 {
         u32::try_from(self.next()).unwrap_or(u32::MAX)
     }
 
-    /// How many numbers were given out.
+    /// Returns how many numbers were given out.
     pub(crate) fn count(&self) -> u64 {
         self.last.load(Relaxed).wrapping_sub(self.before)
     }
 }
 
-/// How much memory is in use, and how much it was at most, in bytes.
+/// The memory in use, and its peak.
 #[derive(Debug, Default)]
 pub(crate) struct MemoryCount {
     // Relaxed throughout: guards no other memory.
@@ -50,7 +50,7 @@ pub(crate) struct MemoryCount {
 }
 
 impl MemoryCount {
-    /// More by `change` bytes, or less if it is negative.
+    /// Adds `change` bytes, which may be negative.
     pub(crate) fn add(&self, change: i64) {
         let before = self.bytes.fetch_add(change.cast_unsigned(), Relaxed);
         let bytes = before.wrapping_add_signed(change);
@@ -62,28 +62,29 @@ impl MemoryCount {
     }
 }
 
-/// What an agent counts that is the producer of the trace: all of it is 0 in a trace of the JVM.
+/// The counts of an agent that produces the trace; all 0 in a trace of the JVM.
 #[derive(Debug, Default)]
 pub struct AgentCounts {
-    /// Contended enters that no event tells of.
+    /// Contended enters without an event.
     pub untracked_enters: Count,
-    /// Contended enters whose owners cannot know of them.
+    /// Contended enters whose owners cannot notice them.
     pub unseen_contenders: Count,
-    /// Contended enters before releases were looked at.
+    /// Contended enters before releases were watched.
     pub unwatched_enters: Count,
-    /// Methods that do not tell of all their releases.
+    /// Methods that do not report all their releases.
     pub untold_methods: Count,
     /// Classes that could not be changed.
     pub refused_classes: Count,
-    /// Contended exits that may be inner ones, as far as is known.
+    /// Contended exits that may be inner ones.
     pub ambiguous_exits: Count,
-    /// Permits of parked threads that there was no room for.
+    /// Permits of parked threads that the table had no entry for.
     pub untracked_permits: Count,
     /// Parks, unparks and changes of owners in the middle of calls of virtual threads.
     pub scheduler_calls: Count,
     /// Call chains without their outer frames.
     pub short_chains: Count,
-    /// What hooks may take of a processor's time, in millionths, before chains are cut short.
+    /// The share of a processor's time, in millionths, that hooks may take before chains are cut
+    /// short.
     pub hook_budget_ppm: Count,
 }
 
@@ -111,7 +112,7 @@ pub struct Count(AtomicU64);
 impl Count {
     // Relaxed throughout: guards no other memory.
 
-    /// So many more.
+    /// Adds `more`.
     pub fn add(&self, more: u64) {
         self.0.fetch_add(more, Relaxed);
     }
@@ -134,9 +135,9 @@ pub(crate) struct SampleCounts {
 }
 
 impl SampleCounts {
-    /// So many samples were taken of those that would have been due if they cost nothing. All
-    /// threads were stopped for them for so long; for no time if they were not. There are no
-    /// more for some time if a pause begins.
+    /// Adds samples, of which `due` would have been due if they cost nothing. All threads were
+    /// stopped for them for `stopped_ns`, or not at all for 0. `pause_begins` if no samples follow
+    /// for some time.
     pub(crate) fn add(&self, samples: u64, due: u64, stopped_ns: u64, pause_begins: bool) {
         self.samples.fetch_add(samples, Relaxed);
         self.due.fetch_add(due.max(samples), Relaxed);
@@ -163,7 +164,7 @@ impl SampleCounts {
     }
 }
 
-/// Counts what it takes to know where objects were allocated.
+/// Counts the recording of where objects were allocated, and its cost.
 #[derive(Debug, Default)]
 pub(crate) struct SiteCounts {
     // Relaxed throughout: guards no other memory.
@@ -179,15 +180,16 @@ pub(crate) struct SiteCounts {
 }
 
 impl SiteCounts {
-    /// Objects of which it was recorded, and of which it was not, and how long that has taken.
+    /// Adds objects whose allocation was recorded, and others for which it was not, and the time
+    /// taken.
     pub(crate) fn add_objects(&self, sites: u64, skipped: u64, recording_ns: u64) {
         self.sites.fetch_add(sites, Relaxed);
         self.skipped.fetch_add(skipped, Relaxed);
         self.recording_ns.fetch_add(recording_ns, Relaxed);
     }
 
-    /// All threads were stopped for so long to begin with some classes and to give up others, and
-    /// so much code was discarded for that.
+    /// Adds a stop of all threads to begin with some classes and to give up others. Compiled
+    /// methods were discarded for that.
     pub(crate) fn add_stop(
         &self,
         classes: u64,
@@ -219,17 +221,16 @@ impl SiteCounts {
     }
 }
 
-/// Counts what was lost in the threads.
+/// Counts the losses of threads.
 #[derive(Debug, Default)]
 pub(crate) struct Losses {
-    // Relaxed throughout: nobody concludes from a count that other memory has
-    // changed.
+    // Relaxed throughout: guards no other memory.
     events: AtomicU64,
     buffers: AtomicU64,
     metadata_buffers: AtomicU64,
-    /// Sequence numbers of lost events that no buffer tells of yet.
+    /// Sequence numbers of lost events that no buffer has yet.
     unrecorded_numbers: AtomicU64,
-    /// Waits that had begun before the trace, and that no event tells of.
+    /// Waits that began before the trace, without an event.
     untold_waits: AtomicU64,
 }
 
@@ -244,7 +245,7 @@ impl Losses {
             .fetch_add(contains_metadata.into(), Relaxed);
     }
 
-    /// Adds to the untold waits, or takes away some of those that were added before.
+    /// Adds to the waits without an event, or subtracts some that were added before.
     pub(crate) fn change_untold_waits(&self, change: i64) {
         self.untold_waits.fetch_add(change.cast_unsigned(), Relaxed);
     }
@@ -253,12 +254,12 @@ impl Losses {
         self.untold_waits.load(Relaxed)
     }
 
-    /// Notes a lost sequence number when there is no buffer to record it in.
+    /// Adds a lost sequence number without a buffer to record it in.
     pub(crate) fn add_unrecorded_number(&self) {
         self.unrecorded_numbers.fetch_add(1, Relaxed);
     }
 
-    /// How many numbers the caller has to record.
+    /// Returns how many numbers the caller has to record.
     pub(crate) fn take_unrecorded_numbers(&self) -> u64 {
         if self.unrecorded_numbers.load(Relaxed) == 0 {
             return 0;

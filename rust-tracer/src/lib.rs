@@ -11,14 +11,14 @@
 //!
 //! The JVM calls the functions of [`ffi`]; all other modules know nothing of C. An agent in Rust
 //! links the crate without the feature `c-abi` and uses what is re-exported below.
-//! What runs in a Java thread takes no lock, blocks on nothing, and survives a
+//! Code that runs in a Java thread takes no lock, never blocks, and survives a
 //! failed allocation: the event is lost then, and counted. Nothing here may
 //! panic; the lints below see to that.
 //!
-//! Memory that any thread may look at at any time lives as long as the trace: the
-//! `Runtime` and its `ThreadSlots` are freed when the JVM says that nobody uses them any
-//! more, and a slot is used again by a later thread. Only what a `ChainSet` removes goes
-//! earlier, after a `GracePeriod`.
+//! Memory that any thread may read at any time lives as long as the trace: the
+//! `Runtime` and its `ThreadSlots` are freed when the JVM no longer uses them, and
+//! later threads use the slots of earlier ones again. Only what a `ChainSet` removes is
+//! freed earlier, after a `GracePeriod`.
 
 #![cfg_attr(
     not(test),
@@ -32,7 +32,7 @@
         clippy::unwrap_used
     )
 )]
-// Without the C interface, what only that needs is not used.
+// Without the C interface, some functions have no callers.
 #![cfg_attr(not(feature = "c-abi"), allow(dead_code))]
 
 #[doc(hidden)]

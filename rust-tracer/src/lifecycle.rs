@@ -34,7 +34,7 @@ const MAX_STALL: Duration = Duration::from_secs(2);
 pub struct Config {
     /// The trace file to be created.
     pub path: PathBuf,
-    /// What the file says about the trace.
+    /// The header of the trace.
     pub header: FileHeader,
     /// Monotonic clock at the trace's start; the clock of all times.
     pub start_ns: u64,
@@ -42,16 +42,16 @@ pub struct Config {
     pub enabled: Option<&'static AtomicU8>,
     /// Bound of all buffers together; 0 for the default.
     pub max_buffer_bytes: u64,
-    /// Keep the buffers in a file beside the trace.
+    /// Keep the buffers in a file next to the trace.
     pub crash_safe: bool,
-    /// What becomes of the events.
+    /// Where events go.
     pub mode: Mode,
     /// Memory for an analysis, in bytes; 0 for the default.
     pub analysis_bytes: u64,
     /// Where the report of an analysis goes at the end; without one, its first lines go to
     /// standard error.
     pub report: Option<PathBuf>,
-    /// What the traces before this one in the same process have used up.
+    /// The numbers that earlier traces of the process have used up.
     pub used: Used,
 }
 
@@ -61,13 +61,13 @@ pub enum StartError {
     /// The trace file cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// There is no thread to write it.
+    /// No thread can be created.
     #[error("cannot create a thread: {0}")]
     Thread(#[source] io::Error),
-    /// An analysis was given too few bytes.
+    /// The analysis has too little memory.
     #[error("an analysis needs at least {MIN_MEMORY_BYTES} bytes, {0} are given")]
     AnalysisMemory(u64),
-    /// There is too little memory.
+    /// Memory is short.
     #[error("memory is short")]
     Memory(#[from] TryReserveError),
 }
@@ -124,7 +124,7 @@ impl Runtime {
             },
         });
         let runtime = Box::into_raw(Box::new(runtime));
-        // SAFETY: from a box, and freed by `free` only, when nobody uses it any more.
+        // SAFETY: from a box, and freed only by `free`, when it is no longer used.
         let shared: &'static Self = unsafe { &*runtime };
         match drainer::spawn(shared, output, &header) {
             Ok(drainer) => {
@@ -134,7 +134,7 @@ impl Runtime {
             Err(cause) => {
                 shared.buffers.file.iter().for_each(|file| file.remove());
                 feed.iter().for_each(|feed| feed.close());
-                // SAFETY: nobody has seen it, and no drainer was started.
+                // SAFETY: no other thread has seen it, and no drainer was started.
                 unsafe { Self::free(runtime) };
                 Err(StartError::Thread(cause))
             }
@@ -142,7 +142,7 @@ impl Runtime {
     }
 
     /// Ends the trace: everything written so far goes to the file. Gives up
-    /// waiting for that after `timeout`, or earlier if nobody reads a pipe. Further
+    /// waiting for that after `timeout`, or earlier if a pipe has no reader. Further
     /// calls do nothing.
     pub fn stop(&self, timeout: Duration) {
         let sink = &self.sink;
@@ -153,7 +153,7 @@ impl Runtime {
                 true => ("report", "the analysis"),
                 false => ("end", "writing"),
             };
-            // There is nobody to tell that standard error cannot be written.
+            // A failure to write to standard error cannot be reported.
             let _ = writeln!(
                 io::stderr(),
                 "locktrace: the {what} of '{path}' is missing: {cause} takes too long"
@@ -161,16 +161,16 @@ impl Runtime {
         }
     }
 
-    /// Frees the runtime of a trace that has ended, and returns whether it could: while
-    /// the drainer is still at work, stuck in a system call, nothing is freed.
+    /// Frees the runtime of a trace that has ended. Returns false, and frees nothing, while
+    /// the drainer is still at work, stuck in a system call.
     ///
     /// # Safety
     ///
-    /// `runtime` comes from `start`. No tracer of it is left, and nobody uses it during the
+    /// `runtime` comes from `start`. No tracer of it is left, and no thread uses it during the
     /// call, or afterwards if this returns true.
     pub unsafe fn end(runtime: *mut Self) -> bool {
         {
-            // SAFETY: as the caller promises. Not used behind the block.
+            // SAFETY: as the caller promises. Not used after the block.
             let drainer = unsafe { &(*runtime).drainer };
             if !drainer.stop_signal.is_finished() {
                 return false;
@@ -184,7 +184,7 @@ impl Runtime {
 
     /// # Safety
     ///
-    /// `runtime` comes from a box, and nobody uses it during the call or afterwards.
+    /// `runtime` comes from a box, and no thread uses it during the call or afterwards.
     unsafe fn free(runtime: *mut Self) {
         // SAFETY: as the caller promises. Buffers in the slots are charged to the runtime's
         // budget, so the slots go first.
@@ -195,7 +195,7 @@ impl Runtime {
     }
 }
 
-/// Starts an analysis, which takes what it gets through the feed.
+/// Starts an analysis of what goes through the returned feed.
 fn start_analysis(
     name: PathBuf,
     memory_bytes: u64,
@@ -216,8 +216,8 @@ fn start_analysis(
     Ok(feed)
 }
 
-/// Creates the file of buffers beside a trace that is a file, or says in one line why there
-/// is none.
+/// Creates the file of buffers next to a trace that is a file, or reports in one line why that
+/// failed.
 fn new_buffer_file(
     trace: &TraceFile,
     header: &FileHeader,
@@ -238,7 +238,7 @@ fn new_buffer_file(
 }
 
 fn complain_of_no_buffer_file(reason: &NoBufferFile) {
-    // There is nobody to tell that standard error cannot be written.
+    // A failure to write to standard error cannot be reported.
     let _ = writeln!(
         io::stderr(),
         "locktrace: {reason}; the last second of events would be lost if the JVM were killed"
@@ -286,7 +286,7 @@ mod tests {
     /// Writes a trace with a class in it, and returns what it has used up.
     fn write_trace(path: PathBuf, used: Used) -> Used {
         let pointer = start(path, used);
-        // SAFETY: not used behind `end`.
+        // SAFETY: not used after `end`.
         let runtime: &'static Runtime = unsafe { &*pointer };
         let stack = StackRange::default();
         let mut tracer =
@@ -336,12 +336,12 @@ mod tests {
         names
     }
 
-    /// While they do nothing the drainer tells their names, once each, and at the end those that came last.
+    /// While they do nothing the drainer writes their names, once each, and at the end the last ones.
     #[test]
     fn idle_threads_get_their_names() {
         let path = env::temp_dir().join(format!("names-{}.lct", process::id()));
         let pointer = start(path.clone(), Used::default());
-        // SAFETY: not used behind `end`.
+        // SAFETY: not used after `end`.
         let runtime: &'static Runtime = unsafe { &*pointer };
         let tracers = [1, 2].map(|id| {
             let stack = StackRange::default();
@@ -397,7 +397,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let copy = directory.path().join("copy.lct");
         let pointer = start(directory.path().join("trace.lct"), Used::default());
-        // SAFETY: not used behind `end`.
+        // SAFETY: not used after `end`.
         let runtime: &'static Runtime = unsafe { &*pointer };
         let new_thread = |number| {
             let name = format!("worker-{number}");
@@ -427,7 +427,7 @@ mod tests {
         assert_eq!(fs::read_dir(&directory).unwrap().count(), 3);
     }
 
-    /// How many threads a trace tells of, and why it ended early.
+    /// Returns how many threads a trace has, and why it ended early.
     fn threads_of(path: &Path) -> (usize, Option<EndReason>) {
         let file = BufReader::new(fs::File::open(path).unwrap());
         let mut reader = TraceReader::new(file).unwrap();

@@ -8,7 +8,7 @@ use trace_format::LockId;
 use crate::counters::Serial;
 use crate::runtime::Runtime;
 
-/// What the tracer keeps in each monitor; all zero in a fresh one.
+/// The tracer's state in each monitor; all zero in a fresh one.
 // Relaxed throughout: sequence numbers get their order from the single atomic
 // they are taken from, and from the monitor itself, which its owner holds. A thread
 // that reads the identifier before the description is written only takes a higher
@@ -18,7 +18,7 @@ use crate::runtime::Runtime;
 pub struct Lock {
     /// The lock's identifier; 0 if it was never contended.
     id: AtomicU64,
-    /// The sequence number taken last; 0 is that of the description.
+    /// The sequence number taken last; the description has 0.
     last_sequence: AtomicU64,
 }
 
@@ -26,7 +26,7 @@ pub struct Lock {
 const _: () = assert!(offset_of!(Lock, last_sequence) == 8);
 
 impl Lock {
-    /// The lock's identifier, none if it was never contended.
+    /// Returns the lock's identifier, none if it was never contended.
     pub fn id(&self) -> LockId {
         LockId(self.id.load(Relaxed))
     }
@@ -52,7 +52,7 @@ impl Lock {
         self.last_sequence.fetch_add(1, Relaxed).wrapping_add(1)
     }
 
-    /// Makes the monitor a fresh one. Nobody else may use it meanwhile.
+    /// Makes the monitor a fresh one. No other thread may use it meanwhile.
     pub(crate) fn reset(&self) {
         self.id.store(0, Relaxed);
         self.last_sequence.store(0, Relaxed);

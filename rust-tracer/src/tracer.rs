@@ -64,7 +64,7 @@ pub struct ThreadTracer {
     described_in: u32,
 }
 
-/// What is written at once.
+/// A unit that is written as a whole.
 enum Record<'a> {
     Event(Event<'a>),
     /// An [`Event::Chain`] whose frames stand elsewhere.
@@ -76,10 +76,10 @@ enum Record<'a> {
 }
 
 impl ThreadTracer {
-    /// What a tracer and its slot take.
+    /// The memory of a tracer and its slot.
     const MEMORY_BYTES: i64 = (size_of::<Self>() + size_of::<ThreadSlot>()).cast_signed() as i64;
 
-    /// A tracer for a thread that starts at `time_ns`, or `None` when memory is
+    /// Returns a tracer for a thread that starts at `time_ns`, or `None` when memory is
     /// short.
     pub fn start(
         runtime: &'static Runtime,
@@ -111,12 +111,12 @@ impl ThreadTracer {
         runtime.threads.numbers.add(vm_thread, thread, number);
         tracer.set_os_id(0);
         tracer.describe_thread();
-        // That of the slot's previous thread, if it was just being copied when that ended.
+        // The name of the slot's previous thread, if it was being copied just when that ended.
         tracer.write_new_name();
         Some(tracer)
     }
 
-    /// The operating system knows the thread by this number.
+    /// Sets the number by which the operating system knows the thread.
     pub(crate) fn set_os_id(&mut self, os_id: u32) {
         let (thread, java_id, stack) = (self.thread, self.java_id, self.stack);
         self.slot.identity().set(thread, java_id, stack, os_id);
@@ -129,8 +129,8 @@ impl ThreadTracer {
         self.leave();
     }
 
-    /// The thread goes on without a tracer, because the trace ends. What it has written goes to the
-    /// drainer, which finds its last name in the slot.
+    /// Ends the tracer of a thread that goes on, because the trace ends. Its buffer goes to the
+    /// drainer, which finds the last name in the slot.
     pub fn leave(mut self) {
         let numbers = &self.runtime.threads.numbers;
         numbers.remove(self.vm_thread, self.thread);
@@ -138,15 +138,15 @@ impl ThreadTracer {
         self.runtime.counts.thread_memory.add(-Self::MEMORY_BYTES);
     }
 
-    /// The thread is going to write nothing for some time: where so many threads have buffers that
-    /// others may get none, its own goes to the drainer.
+    /// Hands the thread's buffer to the drainer if buffers are scarce, because the thread will not
+    /// write for some time.
     pub fn rest(&mut self) {
         if self.runtime.buffers.are_scarce() {
             self.submit_buffer();
         }
     }
 
-    /// The thread is called otherwise from now on.
+    /// Renames the thread.
     pub fn rename(&mut self, name: &str) {
         self.runtime.rename(self.slot.shared(), self.java_id, name);
     }
@@ -156,7 +156,7 @@ impl ThreadTracer {
         self.write_event(Event::LockDescription(description));
     }
 
-    /// Notes where the thread has allocated an object, in case that becomes a contended lock.
+    /// Notes where the thread has allocated an object, in case it becomes a contended lock.
     pub(crate) fn allocated(&self, object: ObjectId, chain: ChainId) {
         if let Some(sites) = &self.runtime.sites {
             let epoch = self.runtime.metadata_epoch();
@@ -164,8 +164,8 @@ impl ThreadTracer {
         }
     }
 
-    /// Writes where an object was allocated, which is a contended lock, if that is known. Without
-    /// `again`, only if the trace does not tell of it yet.
+    /// Writes where an object was allocated that is a contended lock, if that is known. Without
+    /// `again`, only if the trace does not have it yet.
     pub(crate) fn tell_site(&mut self, object: ObjectId, again: bool) {
         let Some(sites) = &self.runtime.sites else {
             return;
@@ -191,8 +191,8 @@ impl ThreadTracer {
         lock.reset();
     }
 
-    /// Notes that the thread is about to block on a lock. The time, here and in the
-    /// events below, is that of the JVM's clock.
+    /// Notes that the thread is about to block on a lock. Times, here and in the
+    /// events below, are those of the JVM's clock.
     pub fn contended_enter(&mut self, enter: ContendedEnter) {
         self.runtime.threads.owners_seen.note_seen(enter.owner);
         let time_ns = self.runtime.clock.since_start_ns(enter.time_ns);
@@ -225,7 +225,7 @@ impl ThreadTracer {
         self.write_event(Event::ParkBegin(ParkBegin { time_ns, ..park }));
     }
 
-    /// Notes that the thread parks no longer.
+    /// Notes that the thread no longer parks.
     pub fn park_end(&mut self, park: ParkEnd) {
         let time_ns = self.runtime.clock.since_start_ns(park.time_ns);
         self.write_event(Event::ParkEnd(ParkEnd { time_ns, ..park }));
@@ -247,7 +247,7 @@ impl ThreadTracer {
         }));
     }
 
-    /// Notes where another thread stands, which owns a lock that others wait for.
+    /// Notes where another thread stands that owns a lock for which others wait.
     pub(crate) fn owner_sample(&mut self, sample: OwnerSample) {
         self.write_event(Event::OwnerSample(OwnerSample {
             time_ns: self.runtime.clock.since_start_ns(sample.time_ns),
@@ -256,18 +256,18 @@ impl ThreadTracer {
         }));
     }
 
-    /// The thread owns a lock that others wait for.
+    /// Notes that the thread owns a lock for which others wait.
     fn note_as_owner(&self) {
         let owners = &self.runtime.threads.owners_seen;
         owners.note(SeenOwner::Thread(self.thread));
     }
 
-    /// A fresh forward reference, to be resolved later.
+    /// Returns a fresh forward reference, to be resolved later.
     pub fn new_forward_ref(&self) -> ForwardRef {
         ForwardRef(self.runtime.ids.forward_refs.next())
     }
 
-    /// Names the chain behind a forward reference.
+    /// Names the chain that a forward reference stands for.
     pub fn resolve_forward(&mut self, forward_ref: ForwardRef, chain: ChainId) {
         self.write_event(Event::ForwardResolved(ForwardResolved {
             forward_ref,
@@ -275,8 +275,8 @@ impl ThreadTracer {
         }));
     }
 
-    /// The chain with the given key; none if it must be added. Of its frames,
-    /// `saved` were not visited.
+    /// Returns the chain with the given key; none if it must be added. `saved` of its frames were
+    /// not visited.
     pub fn find_chain(&mut self, key: ChainKey<'_>, saved: usize) -> ChainId {
         let epoch = self.runtime.metadata_epoch();
         let found = self.runtime.chains.find(&mut self.slot, key, epoch);
@@ -286,9 +286,8 @@ impl ThreadTracer {
         found.unwrap_or_default()
     }
 
-    /// The chain that the thread has found or added after `epoch` began;
-    /// none if another epoch did since. Of its `len` frames, `saved`
-    /// were not visited.
+    /// Returns the chain that the thread has found or added in `epoch`; none if another epoch has
+    /// begun since. `saved` of its `len` frames were not visited.
     pub(crate) fn chain_again(
         &mut self,
         chain: ChainId,
@@ -303,8 +302,8 @@ impl ThreadTracer {
         chain
     }
 
-    /// Counts a hook that ends now. Its cycles stand for those of `weight` hooks, of which the others
-    /// were not measured; 0 if it was not itself.
+    /// Counts a hook that ends now. Its cycles count for `weight` hooks, of which the others were not
+    /// measured; 0 if this one was not either.
     pub fn end_hook(&mut self, kind: Hook, cycles: HookCycles, weight: u32) {
         if weight == 0 {
             return self.slot.costs().add_hook(kind);
@@ -314,16 +313,16 @@ impl ThreadTracer {
         let last = cycles::between(cycles.begin, end);
         let all = first.saturating_add(last);
         self.slot.costs().add_measured_hook(kind, all, weight);
-        // Each hook with the same probability, whatever patterns there are in a program. The time in which
-        // the thread has lost its processor is not the tracer's.
+        // Each hook has the same probability, whatever the patterns of a program. Time during which
+        // the thread had no processor is not the tracer's.
         let is_chosen = hook_parts::is_chosen(weight, self.next_random());
         if is_chosen && all <= INTERRUPTED_CYCLES {
             self.tell_parts(cycles.before_break.1, first, (end, last));
         }
     }
 
-    /// Tells when the tracer ran in a hook: how many cycles before the break, which began at a reading of
-    /// the counter, and how many before the end, which was at one.
+    /// Notes when the tracer ran in a hook: for `first` cycles before the break, and for `last`
+    /// cycles before the end.
     fn tell_parts(&self, break_begin: u64, first: u64, (end, last): (u64, u64)) {
         let end_ns = self.runtime.clock.now_ns();
         let ns_per_cycle = self.runtime.clock.ns_per_cycle();
@@ -406,8 +405,8 @@ impl ThreadTracer {
         self.write(&Record::Event(event));
     }
 
-    /// Whoever has given the thread another name has left it in the slot. In file order the last
-    /// name holds, so it comes behind what the thread has written, and before what it writes from now on.
+    /// Writes a new name that another thread has left in the slot. In file order the last name
+    /// holds, so it follows everything that the thread has written, and precedes the next event.
     #[inline]
     fn write_new_name(&mut self) {
         if let Some(name) = self.slot.take_new_name() {
@@ -447,8 +446,8 @@ impl ThreadTracer {
         self.slot.check_in(Some(buffer));
     }
 
-    /// Submits a full buffer and returns another one. When no other one is to
-    /// be had, what the full one holds is lost.
+    /// Submits a full buffer and returns another one. If none is available,
+    /// the events in the full one are lost.
     #[cold]
     fn make_room(&mut self, mut full: Box<Buffer>, record: &Record<'_>) -> Box<Buffer> {
         let contains_metadata = full.contains_metadata();
@@ -469,7 +468,7 @@ impl ThreadTracer {
         full
     }
 
-    /// A buffer with room for `record`.
+    /// Returns a buffer that `record` fits into.
     #[cold]
     fn new_buffer(&mut self, record: &Record<'_>, for_metadata: bool) -> Option<Box<Buffer>> {
         let max_bytes = self
@@ -508,7 +507,7 @@ impl ThreadTracer {
         }
     }
 
-    /// Hands what was written so far to the drainer.
+    /// Hands everything written so far to the drainer.
     pub(crate) fn submit_buffer(&mut self) {
         if let Some(buffer) = self.slot.check_out() {
             self.runtime.buffers.submit(buffer);

@@ -1,8 +1,8 @@
 //! Where a thread keeps its buffer, and other threads may take it from.
 //!
 //! The owner checks the buffer out, writes, and checks it in. While it is
-//! checked out nobody can take it; once checked in, anybody can, at any time and
-//! without stopping the owner, who then finds the slot empty and gets another
+//! checked out no other thread can take it; once checked in, any thread can, at any time and
+//! without stopping the owner, which then finds the slot empty and gets another
 //! buffer. This is how buffers are reclaimed at garbage collections (paper,
 //! section 3.2, "Event ordering").
 
@@ -14,8 +14,8 @@ use crate::primitive::{AtomicPtr, Ordering};
 /// Holds one buffer or none, or knows that it is checked out.
 #[derive(Debug, Default)]
 pub(crate) struct BufferSlot {
-    /// Null, [`CHECKED_OUT`], or from `Box::into_raw`; whoever replaces that owns
-    /// it. Only the slot's owner replaces `CHECKED_OUT`.
+    /// Null, [`CHECKED_OUT`], or from `Box::into_raw`, which then belongs to the thread that
+    /// replaces it. Only the slot's owner replaces `CHECKED_OUT`.
     buffer: AtomicPtr<Buffer>,
 }
 
@@ -27,9 +27,9 @@ const CHECKED_OUT: *mut Buffer = ptr::without_provenance_mut(1);
 pub(crate) struct CheckedOut;
 
 impl BufferSlot {
-    /// Takes the buffer, if there is one.
+    /// Takes the buffer, if any.
     pub(crate) fn take(&self) -> Result<Option<Box<Buffer>>, CheckedOut> {
-        // Acquire: if there is no buffer any more, sees what became of it.
+        // Acquire: if the buffer is gone, sees what became of it.
         let mut buffer = self.buffer.load(Ordering::Acquire);
         loop {
             if buffer.is_null() {
@@ -39,7 +39,7 @@ impl BufferSlot {
                 return Err(CheckedOut);
             }
             // Acquire: sees what the owner wrote before its `check_in`. Release:
-            // who finds the slot empty knows of this one that took the buffer.
+            // a thread that finds the slot empty sees that this one took the buffer.
             let taken = self.buffer.compare_exchange_weak(
                 buffer,
                 ptr::null_mut(),
@@ -55,17 +55,17 @@ impl BufferSlot {
         }
     }
 
-    /// The slot was empty a moment ago.
+    /// Returns whether the slot was empty a moment ago.
     pub(crate) fn looks_empty(&self) -> bool {
         // Relaxed: only a hint.
         self.buffer.load(Ordering::Relaxed).is_null()
     }
 
-    /// Puts a buffer into the slot, unless there is one. Anybody may call this,
-    /// but only on slots that have no owner.
+    /// Puts a buffer into the slot, unless it has one. Any thread may call this,
+    /// but only on slots without an owner.
     pub(crate) fn try_put(&self, buffer: Box<Buffer>) -> Result<(), Box<Buffer>> {
         let buffer = Box::into_raw(buffer);
-        // Release: whoever takes the buffer sees it whole.
+        // Release: the thread that takes the buffer sees it whole.
         let put = self.buffer.compare_exchange(
             ptr::null_mut(),
             buffer,
@@ -74,15 +74,15 @@ impl BufferSlot {
         );
         match put {
             Ok(_) => Ok(()),
-            // SAFETY: comes from the box above, and nobody else has seen it.
+            // SAFETY: comes from the box above, and no other thread has seen it.
             Err(_) => Err(unsafe { Box::from_raw(buffer) }),
         }
     }
 
-    /// Takes the buffer, if there is one, and keeps the slot until
+    /// Takes the buffer, if any, and keeps the slot until
     /// [`check_in`](Self::check_in). Only for the slot's owner.
     pub(crate) fn check_out(&self) -> Option<Box<Buffer>> {
-        // Acquire: whoever took the buffer has told of that before.
+        // Acquire: sees what a thread announced before it took the buffer.
         let buffer = self.buffer.swap(CHECKED_OUT, Ordering::Acquire);
         // SAFETY: neither null nor `CHECKED_OUT`, which only the owner stores and
         // replaces: `check_in` stored a box, and the swap makes this the only one
@@ -94,8 +94,8 @@ impl BufferSlot {
     /// owner, after [`check_out`](Self::check_out).
     pub(crate) fn check_in(&self, buffer: Option<Box<Buffer>>) {
         let buffer = buffer.map_or(ptr::null_mut(), Box::into_raw);
-        // Release: whoever takes the buffer sees what was written to it, and who
-        // finds none, where it went.
+        // Release: a thread that takes the buffer sees what was written to it; one
+        // that finds none sees where it went.
         #[cfg(not(loom))]
         self.buffer.store(buffer, Ordering::Release);
         // Loom would let an earlier exchange of another thread come after this

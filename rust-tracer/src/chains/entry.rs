@@ -13,16 +13,16 @@ use crate::primitive::{AtomicPtr, AtomicU32, Ordering};
 /// beginning, because a link to the whole would not be a single word.
 pub(crate) type Link = *mut Header;
 
-/// What adding a chain to the table found or did.
+/// The outcome of adding a chain to the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Added {
     /// The chain has this identifier, and the caller must describe it.
     Describe(ChainId),
-    /// The chain has this identifier, and somebody describes it.
+    /// The chain has this identifier, and another call has to describe it.
     Known(ChainId),
 }
 
-/// What stands before the frames.
+/// The part before the frames.
 #[derive(Debug)]
 pub(crate) struct Header {
     hash: u64,
@@ -80,7 +80,7 @@ impl Entry {
 
     /// # Safety
     ///
-    /// `link` comes from [`into_link`](Self::into_link), and nobody else uses it
+    /// `link` comes from [`into_link`](Self::into_link), and no other code uses it
     /// from now on.
     pub(crate) unsafe fn from_link(link: Link) -> Box<Self> {
         // SAFETY: as the caller promises.
@@ -101,7 +101,7 @@ impl Entry {
     ///
     /// `link` leads to an entry.
     unsafe fn whole(link: Link) -> *mut Self {
-        // SAFETY: the caller promises an entry, whose header tells its length.
+        // SAFETY: the caller promises an entry, whose header has its length.
         let len = unsafe { (*link).len };
         // A pointer to a slice has the same metadata as one to the entry.
         ptr::slice_from_raw_parts_mut(link, len) as *mut Self
@@ -136,7 +136,7 @@ impl Entry {
         &self.header.next
     }
 
-    /// The last epoch in which somebody described the chain.
+    /// Returns the last epoch in which the chain was described.
     pub(crate) fn epoch(&self) -> u32 {
         // Relaxed: decides only who describes the chain.
         self.header.epoch.load(Ordering::Relaxed)

@@ -1,28 +1,27 @@
-//! When nobody reads any more what was removed from a shared structure.
+//! Decides when parts removed from a shared structure may be freed (quiescence, as in RCU).
 //!
-//! A thread that reads announces it in its slot: two stores and a fence, however
-//! many threads there are. Who has removed something looks at all slots, and waits
-//! for each reading that may have found it. The readers wait for nobody and free
+//! A reading thread announces it in its slot: two stores and a fence, regardless of the
+//! number of threads. The thread that has removed a part looks at all slots, and waits
+//! for each reading that may have found it. Readers never wait, and free
 //! nothing.
 
 use crate::primitive::{Ordering, fence};
 use crate::threads::thread_slot::ThreadSlot;
 use crate::threads::thread_slots::ThreadSlots;
 
-/// The time from a removal to the end of all readings that may have found what was
-/// removed.
+/// The time from a removal to the end of all readings that may have found the removed part.
 #[derive(Debug)]
 pub(crate) struct GracePeriod {
-    /// The threads that were not asked yet are this one and all older ones.
+    /// This thread and all older ones are still to be looked at.
     slot: Option<&'static ThreadSlot>,
-    /// The reading of this one that has to end.
+    /// The reading of this thread that has to end.
     reading: Option<u64>,
 }
 
 impl GracePeriod {
-    /// Starts after the removal. The owners of `slots` are all that read.
+    /// Starts after the removal. Only owners of `slots` read.
     pub(crate) fn start(slots: &ThreadSlots) -> Self {
-        // See `Reader::begin`. Whoever takes a new slot from now on reads later.
+        // See `Reader::begin`. A thread that takes a new slot from now on reads later.
         fence(Ordering::SeqCst);
         Self {
             slot: slots.newest(),
@@ -30,7 +29,7 @@ impl GracePeriod {
         }
     }
 
-    /// Nobody reads any more what was removed. To be asked again and again.
+    /// Returns whether the removed part is no longer read. To be called repeatedly.
     pub(crate) fn is_over(&mut self) -> bool {
         while let Some(slot) = self.slot {
             let reading = slot.reader().reading();
@@ -65,7 +64,7 @@ mod tests {
         assert!(period.is_over());
     }
 
-    /// Those who read all the time do not hold it up.
+    /// Threads that read all the time do not delay it.
     #[test]
     fn readings_that_follow_each_other_are_told_apart() {
         let slots: &ThreadSlots = Box::leak(Box::default());

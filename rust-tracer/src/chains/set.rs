@@ -8,18 +8,16 @@
 //! full for other reasons, its table is exchanged for an empty one, and all
 //! chains do.
 //!
-//! What is removed lives until no thread reads it any more
-//! ([`GracePeriod`]). The drainer waits for that, and alone frees memory. It removes
-//! nothing else before, so that a thread that is stopped while it reads costs one
-//! table, not one after the other.
+//! Removed parts live until no thread reads them ([`GracePeriod`]). The drainer waits for
+//! that, and alone frees memory. It removes nothing else before, so that a thread that is
+//! stopped while it reads costs one table, not one after the other.
 
 use std::collections::TryReserveError;
 use std::mem;
 
 use trace_format::ChainId;
 
-use crate::chains::entry::Added;
-use crate::chains::entry::Entry;
+use crate::chains::entry::{Added, Entry};
 use crate::chains::grace_period::GracePeriod;
 use crate::chains::key::{ChainKey, SITE};
 use crate::chains::table::{Table, Unlinked};
@@ -32,7 +30,7 @@ use crate::threads::thread_slots::{OwnedThreadSlot, ThreadSlots};
 /// Known call chains and their identifiers.
 #[derive(Debug)]
 pub(crate) struct ChainSet {
-    /// Whose owners may read the table.
+    /// Only their owners may read the table.
     slots: &'static ThreadSlots,
     /// Never null; from `Box::into_raw`. Only the keeper replaces it.
     table: AtomicPtr<Table>,
@@ -43,7 +41,7 @@ pub(crate) struct ChainSet {
 }
 
 impl ChainSet {
-    /// An empty set whose entries take about `max_bytes`, for the owners of `slots`.
+    /// Returns an empty set whose entries take about `max_bytes`, for the owners of `slots`.
     pub(crate) fn new(slots: &'static ThreadSlots, max_bytes: u64) -> Self {
         Self {
             slots,
@@ -55,7 +53,7 @@ impl ChainSet {
         }
     }
 
-    /// The identifier of a chain that was described in `epoch`.
+    /// Returns the identifier of a chain that was described in `epoch`.
     pub(crate) fn find(
         &self,
         slot: &mut OwnedThreadSlot,
@@ -66,8 +64,8 @@ impl ChainSet {
     }
 
     /// Finds or inserts a chain and decides who describes it in `epoch`. `None`
-    /// when memory is short or the set is overfull, because the drainer does not
-    /// come to exchange the table.
+    /// when memory is short, or the set is overfull because the drainer is late to
+    /// exchange the table.
     pub(crate) fn add(
         &self,
         slot: &mut OwnedThreadSlot,
@@ -80,22 +78,22 @@ impl ChainSet {
         })
     }
 
-    /// How many identifiers were given out.
+    /// Returns how many identifiers were given out.
     pub(crate) fn chains(&self) -> u64 {
         self.ids.count()
     }
 
-    /// How often the set was full and emptied.
+    /// Returns how often the set was full and emptied.
     pub(crate) fn resets(&self) -> u64 {
         self.resets.count()
     }
 
-    /// How many chains were removed because their code is gone.
+    /// Returns how many chains were removed because their code is gone.
     pub(crate) fn purged(&self) -> u64 {
         self.purged.load(Ordering::Relaxed)
     }
 
-    /// Nothing that `read` sees of the table is freed before its end.
+    /// Runs `read`. Nothing that it sees of the table is freed before its end.
     fn read<R>(
         &self,
         slot: &mut OwnedThreadSlot,
@@ -107,7 +105,7 @@ impl ChainSet {
         let _reading = slot.read();
         // Acquire: sees the table initialized.
         let table = self.table.load(Ordering::Acquire);
-        // SAFETY: never null. What the keeper removes lives until a grace period of
+        // SAFETY: never null. Parts that the keeper removes live until a grace period of
         // `slots` is over, hence as long as `_reading`.
         read(unsafe { &*table })
     }
@@ -115,21 +113,21 @@ impl ChainSet {
 
 impl Drop for ChainSet {
     fn drop(&mut self) {
-        // SAFETY: never null, from a box, and `&mut self` proves that nobody reads it.
+        // SAFETY: never null, from a box, and `&mut self` proves that it is not read.
         drop(unsafe { Box::from_raw(self.table.load(Ordering::Acquire)) });
     }
 }
 
-/// Removes from a [`ChainSet`] what is not to stay. There is one, the drainer's.
+/// Removes chains from a [`ChainSet`]. Only the drainer has one.
 #[derive(Debug)]
 pub(crate) struct ChainKeeper<'a> {
     set: &'a ChainSet,
-    /// What was removed last, as long as a thread may read it.
+    /// The last removal, as long as a thread may read its parts.
     removed: Option<Removed>,
 }
 
-/// What lookups do not find any more, but some may have found. Frees it when dropped,
-/// or leaks it if somebody still reads it: that is for the end of the trace.
+/// Parts that lookups no longer find, but some may have found. Frees them when dropped,
+/// or leaks them if they are still read: that is for the end of the trace.
 #[derive(Debug)]
 struct Removed {
     content: Option<Content>,
@@ -143,14 +141,14 @@ enum Content {
     Entries(Unlinked),
 }
 
-/// A table that the set has no more. Not a box: that would be the only way to the table,
-/// which others may still read.
+/// A table that the set no longer has. Not a box, which would have to be unique: others may
+/// still read the table.
 #[derive(Debug)]
 struct OldTable(*mut Table);
 
 impl Drop for OldTable {
     fn drop(&mut self) {
-        // SAFETY: from a box, and nobody reads the table any more, or `Removed` would
+        // SAFETY: from a box, and no thread reads the table, or `Removed` would
         // have leaked it.
         drop(unsafe { Box::from_raw(self.0) });
     }
@@ -169,8 +167,8 @@ impl<'a> ChainKeeper<'a> {
         Self { set, removed: None }
     }
 
-    /// To be called again and again: frees what was removed last once nobody
-    /// reads it, then replaces the table if it is full or crowded.
+    /// To be called repeatedly: frees the last removal once it is no longer read,
+    /// then replaces the table if it is full or crowded.
     pub(crate) fn step(&mut self) {
         self.removed.take_if(|removed| removed.period.is_over());
         if !self.is_ready() {
@@ -186,8 +184,8 @@ impl<'a> ChainKeeper<'a> {
         }
     }
 
-    /// Nothing that was removed is still being read. It bounds the memory to
-    /// remove something then only.
+    /// Returns whether nothing that was removed is still being read. To remove more only then
+    /// bounds the memory.
     pub(crate) fn is_ready(&self) -> bool {
         self.removed.is_none()
     }
@@ -214,8 +212,8 @@ impl<'a> ChainKeeper<'a> {
             let frames = entry.frames();
             frames.first() != Some(&SITE) && frames.iter().any(|&frame| unloaded.contains(frame))
         };
-        // SAFETY: there is one keeper, and it keeps the entries until all readings of
-        // now are over.
+        // SAFETY: this is the only keeper, and it keeps the entries until all current readings
+        // are over.
         let (unlinked, outcome) = unsafe { self.table().unlink(is_unloaded) };
         let ids = try_collect(unlinked.entries().map(Entry::id));
         self.keep(Content::Entries(unlinked));
@@ -227,7 +225,7 @@ impl<'a> ChainKeeper<'a> {
     }
 
     fn exchange(&mut self, table: Box<Table>) {
-        // Release: readers see the table initialized. Acquire: whoever frees the old
+        // Release: readers see the table initialized. Acquire: the thread that frees the old
         // one sees all of it.
         let old = self.set.table.swap(Box::into_raw(table), Ordering::AcqRel);
         self.keep(Content::Table(OldTable(old)));
@@ -241,8 +239,8 @@ impl<'a> ChainKeeper<'a> {
     }
 
     fn table(&self) -> &Table {
-        // SAFETY: never null. Only the keeper replaces and frees tables, and there is
-        // one, which is borrowed.
+        // SAFETY: never null. Only the keeper replaces and frees tables, and it is
+        // borrowed.
         unsafe { &*self.set.table.load(Ordering::Acquire) }
     }
 }

@@ -32,20 +32,20 @@ use crate::threads::traced_threads::TracedThreads;
 /// Numbers that outlive a trace, because the JVM keeps them in its classes and methods.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Used {
-    /// The last epoch of metadata. What was described in it is not in the next trace.
+    /// The last epoch of metadata. Descriptions in it are not in the next trace.
     pub metadata_epoch: u32,
     /// The last identifier of a class or a method.
     pub entity_id: u32,
 }
 
-/// What is known about a trace before it starts.
+/// The settings of a trace.
 #[derive(Debug, Default)]
 pub(crate) struct Setup {
     /// The JVM's clock at the trace's start.
     pub(crate) start_ns: u64,
     pub(crate) max_buffer_bytes: u64,
     pub(crate) max_chain_bytes: u64,
-    /// What earlier traces of the process have used up.
+    /// The numbers that earlier traces of the process have used up.
     pub(crate) used: Used,
     /// The memory of buffers that outlive the process.
     pub(crate) buffer_file: Option<Arc<BufferFile>>,
@@ -55,10 +55,10 @@ pub(crate) struct Setup {
 }
 
 /// One trace. Threads may use it at any time until [`Runtime::end`].
-// The order of the fields is that in memory. The first three are read at nearly every event and
-// hardly ever written: together they fill one pair of cache lines, which processors fetch
-// at once. What threads write often comes behind, in lines of its own: the domains of parks and
-// the owners seen are aligned likewise.
+// The fields are in memory in this order. The first three are read at nearly every event and
+// hardly ever written. Together they fill one pair of cache lines, which processors fetch
+// at once. State that threads write often follows, in lines of its own: the domains of parks and
+// the owners seen are aligned to pairs, too.
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub struct Runtime {

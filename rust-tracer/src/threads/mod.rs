@@ -1,4 +1,4 @@
-//! What other threads see of a traced thread.
+//! Traced threads, as other threads see them.
 
 pub(crate) mod hook_costs;
 pub(crate) mod identity;

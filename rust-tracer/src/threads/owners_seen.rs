@@ -1,7 +1,7 @@
-//! Who was seen to own a contended lock lately, for the drainer to look after.
+//! The threads that were lately seen to own contended locks, for the drainer.
 //!
-//! A thread that waits notes the owner that it sees, and an owner itself when it releases. Two
-//! owners that meet in one place displace each other: whoever owns a lock for long is seen again.
+//! A waiting thread notes the owner that it sees, and an owner notes itself when it releases. Two
+//! owners that hash to one place displace each other: an owner that holds a lock for long is seen again.
 
 use std::array;
 
@@ -15,7 +15,7 @@ const PLACE_BITS: u32 = if cfg!(loom) { 1 } else { 7 };
 const JAVA: u64 = 1 << 62;
 const STACK: u64 = 1 << 63;
 
-/// How a hook knows an owner.
+/// An owner, as far as a hook can identify it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SeenOwner {
     /// Its number in the trace.
@@ -46,8 +46,8 @@ impl SeenOwner {
     }
 }
 
-/// The owners seen since the drainer looked last. In cache lines of its own, since threads write
-/// to it that contend.
+/// The owners seen since the drainer last looked. In cache lines of their own, since contending
+/// threads write here.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct OwnersSeen {
@@ -83,14 +83,14 @@ impl OwnersSeen {
         let hash = word.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let place = (hash >> (u64::BITS - PLACE_BITS)) as usize;
         if let Some(place) = self.places.get(place)
-            // The cache line stays with all processors as long as owners are the same.
+            // The cache line stays shared by all processors while owners stay the same.
             && place.load(Ordering::Relaxed) != word
         {
             place.store(word, Ordering::Relaxed);
         }
     }
 
-    /// Takes those noted. By the drainer alone.
+    /// Takes the owners noted. By the drainer alone.
     pub(crate) fn take(&self) -> impl Iterator<Item = SeenOwner> {
         let noted = self.places.iter().filter_map(|place| {
             let word = place.load(Ordering::Relaxed);

@@ -1,8 +1,8 @@
-//! Announces that a thread reads a shared structure, from which others remove something.
+//! Announces that a thread reads a shared structure from which others remove parts.
 
 use crate::primitive::{AtomicU64, Ordering, fence};
 
-/// Whether a thread reads; a part of its slot.
+/// Says whether a thread reads; part of its slot.
 #[derive(Debug, Default)]
 pub(crate) struct Reader {
     /// Odd while the thread reads, and never the same again. Only the slot's owner
@@ -11,7 +11,7 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// Begins to read. What is removed from now on lives until the end of the result.
+    /// Begins to read. Parts removed from now on live until the result is dropped.
     ///
     /// # Safety
     ///
@@ -19,10 +19,10 @@ impl Reader {
     pub(crate) unsafe fn begin(&self) -> Reading<'_> {
         // One more than before, or two if the end of the last reading was forgotten.
         let number = self.readings.load(Ordering::Relaxed).wrapping_add(1) | 1;
-        // Release: who sees this number sees that earlier readings are over.
+        // Release: a thread that sees this number sees that earlier readings are over.
         self.readings.store(number, Ordering::Release);
-        // With the fence in `GracePeriod::start`: whoever does not see that this thread
-        // reads has removed before what the thread then cannot find.
+        // With the fence in `GracePeriod::start`: a thread that does not see this reading
+        // has removed its parts before, so that this reading cannot find them.
         fence(Ordering::SeqCst);
         Reading {
             reader: self,
@@ -30,15 +30,15 @@ impl Reader {
         }
     }
 
-    /// The number of the present reading, if there is one.
+    /// Returns the number of the current reading, if any.
     pub(crate) fn reading(&self) -> Option<u64> {
-        // Acquire: the readings that are over are over for the caller, too.
+        // Acquire: readings that are over are over for the caller, too.
         let number = self.readings.load(Ordering::Acquire);
         (number & 1 == 1).then_some(number)
     }
 }
 
-/// A thread reads as long as this lives.
+/// A reading, which ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Reading<'a> {
     reader: &'a Reader,
@@ -47,7 +47,7 @@ pub(crate) struct Reading<'a> {
 
 impl Drop for Reading<'_> {
     fn drop(&mut self) {
-        // Release: what was read is freed only after that.
+        // Release: what was read is freed only after this.
         self.reader
             .readings
             .store(self.number.wrapping_add(1), Ordering::Release);

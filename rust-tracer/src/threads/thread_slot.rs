@@ -1,4 +1,4 @@
-//! What other threads see of one traced thread.
+//! The part of a tracer that other threads see.
 
 use trace_format::JavaThreadId;
 
@@ -10,8 +10,9 @@ use crate::threads::identity::ThreadIdentity;
 use crate::threads::new_name::{Name, NewName};
 use crate::threads::reader::Reader;
 
-/// The shared part of a thread's tracer. Slots are used again and freed with all of
-/// [`ThreadSlots`](super::thread_slots::ThreadSlots) only, so that anybody may look at all of them at any time.
+/// The shared part of a thread's tracer. Slots are used again, and only freed with all of
+/// [`ThreadSlots`](super::thread_slots::ThreadSlots), so that any thread may look at all of them at
+/// any time.
 ///
 /// Aligned to a pair of cache lines, which processors fetch together: a thread
 /// writes to its slot with every event.
@@ -19,9 +20,9 @@ use crate::threads::reader::Reader;
 #[repr(align(128))]
 pub(crate) struct ThreadSlot {
     pub(super) buffer: BufferSlot,
-    /// Of the call-chain set.
+    /// Announces readings of the set of call chains.
     pub(super) reader: Reader,
-    /// Of all threads that ever had the slot.
+    /// The sums of all threads that ever had the slot.
     pub(super) costs: HookCosts,
     pub(super) identity: ThreadIdentity,
     pub(super) new_name: NewName,
@@ -29,7 +30,7 @@ pub(crate) struct ThreadSlot {
     pub(super) number: u32,
     /// Set before the slot is published and constant afterwards.
     pub(super) next: AtomicPtr<ThreadSlot>,
-    /// While nobody has the slot, the number of one that nobody had before; 0 for none.
+    /// While the slot is free, the number of the one freed before it; 0 for none.
     pub(super) next_free: AtomicU32,
 }
 
@@ -39,50 +40,50 @@ impl ThreadSlot {
         self.buffer.take()
     }
 
-    /// The thread had no buffer a moment ago.
+    /// Returns whether the thread had no buffer a moment ago.
     pub(crate) fn looks_empty(&self) -> bool {
         self.buffer.looks_empty()
     }
 
-    /// Whether the thread reads the call-chain set.
+    /// Returns where the thread announces that it reads the set of call chains.
     pub(crate) fn reader(&self) -> &Reader {
         &self.reader
     }
 
-    /// The slot that was made before this one.
+    /// Returns the slot that was made before this one.
     pub(crate) fn older(&self) -> Option<&'static Self> {
-        // SAFETY: null or a slot that `take` leaked, hence valid as long as anybody uses
-        // the slots. Relaxed: who sees this slot initialized sees older ones so.
+        // SAFETY: null or a slot that `take` leaked, hence valid as long as any thread
+        // uses the slots. Relaxed: a thread that sees this slot initialized sees older ones so.
         unsafe { self.next.load(Ordering::Relaxed).as_ref() }
     }
 
-    /// Who has the slot.
+    /// Returns which thread has the slot.
     pub(crate) fn identity(&self) -> &ThreadIdentity {
         &self.identity
     }
 
-    /// What hooks have cost the threads of this slot.
+    /// Returns the cost of hooks of the threads that had this slot.
     pub(crate) fn costs(&self) -> &HookCosts {
         &self.costs
     }
 
-    /// Other threads know the slot by this number.
+    /// Returns the number by which other threads know the slot.
     pub(crate) fn number(&self) -> u32 {
         self.number
     }
 
-    /// The thread is called otherwise from now on. `None` when memory is short.
+    /// Renames the thread. `None` when memory is short.
     pub(crate) fn rename(&self, java_id: JavaThreadId, name: &str) -> Option<()> {
         self.new_name.give(Name::try_new(java_id, name)?);
         Some(())
     }
 
-    /// A name that the thread has not written yet, and will. Each is returned once. For the drainer.
+    /// Returns a name that the thread will write, but has not yet; each once. For the drainer.
     pub(crate) fn name_to_tell(&self) -> Option<Box<Name>> {
         self.new_name.copy()
     }
 
-    /// The name that a thread has not written which goes on without a tracer. For the drainer.
+    /// Takes the name that was not written by a thread that goes on without a tracer. For the drainer.
     pub(crate) fn last_name(&self) -> Option<Box<Name>> {
         self.new_name.take()
     }

@@ -1,4 +1,4 @@
-//! Finds thread slots by number, and those that have buffers without a look at the others.
+//! Finds thread slots by number, and those with buffers without looking at the others.
 
 use std::array;
 use std::ptr;
@@ -7,13 +7,13 @@ use crate::fallible::try_box;
 use crate::primitive::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use crate::threads::thread_slot::ThreadSlot;
 
-/// Slots in a group, at most as many as a word has bits. The model checker wants several groups.
+/// Slots in a group, at most one for each bit of a word. The model checker needs several groups.
 const GROUP_LEN: usize = if cfg!(loom) { 2 } else { 64 };
-/// All that a number of 32 bits may need.
+/// Enough for all numbers of 32 bits.
 const BLOCKS: usize = if cfg!(loom) { 2 } else { 27 };
 
-/// The slots by their numbers 1, 2, …, in groups, and these in blocks that stay where they are. Each block is
-/// twice as long as the one before.
+/// The slots by their numbers 1, 2, …, in groups, and these in blocks that never move. Each block
+/// is twice as long as the one before.
 #[derive(Debug)]
 pub(crate) struct ThreadSlotTable {
     last: AtomicU32,
@@ -23,7 +23,7 @@ pub(crate) struct ThreadSlotTable {
 #[derive(Debug)]
 struct Group {
     slots: [AtomicPtr<ThreadSlot>; GROUP_LEN],
-    /// A bit for each slot, set if it has a buffer, or perhaps had one.
+    /// A bit for each slot, set if it has a buffer, or may have had one.
     buffers: AtomicU64,
 }
 
@@ -38,8 +38,8 @@ impl Default for Group {
 
 impl Group {
     fn slot(&self, place: usize) -> Option<&'static ThreadSlot> {
-        // SAFETY: null or a slot that `ThreadSlots` leaked, hence valid as long as anybody uses
-        // the slots. Acquire: sees the slot initialized.
+        // SAFETY: null or a slot that `ThreadSlots` leaked, hence valid as long as any thread
+        // uses the slots. Acquire: sees the slot initialized.
         unsafe { self.slots.get(place)?.load(Ordering::Acquire).as_ref() }
     }
 }
@@ -54,7 +54,7 @@ impl Default for ThreadSlotTable {
 }
 
 impl ThreadSlotTable {
-    /// A number for a new slot, and where the slot is to be entered. `None` when memory is short.
+    /// Returns a number for a new slot, and its place in the table. `None` when memory is short.
     pub(crate) fn reserve(&self) -> Option<(u32, &AtomicPtr<ThreadSlot>)> {
         // Relaxed: only the number's uniqueness matters.
         let number = self.last.fetch_add(1, Ordering::Relaxed).checked_add(1)?;
@@ -66,18 +66,18 @@ impl ThreadSlotTable {
         Some((number, group.slots.get(position.place)?))
     }
 
-    /// The slot of this number, if there is one.
+    /// Returns the slot of this number, if it exists.
     pub(crate) fn get(&self, number: u32) -> Option<&'static ThreadSlot> {
         let position = Position::of(number)?;
         self.group(position)?.slot(position.place)
     }
 
-    /// The slot of this number, which its owner has checked out, gets a buffer.
+    /// Notes that the slot of this number, which its owner has checked out, gets a buffer.
     pub(crate) fn note_buffer(&self, number: u32) {
         if let Some(position) = Position::of(number)
             && let Some(group) = self.group(position)
         {
-            // Release: who sees the bit sees the slot checked out, or what came later.
+            // Release: a thread that sees the bit sees the slot checked out, or what came later.
             group.buffers.fetch_or(position.bit(), Ordering::Release);
         }
     }
@@ -96,8 +96,8 @@ impl ThreadSlotTable {
                     continue;
                 };
                 if empty(slot) {
-                    // Only now, so that others who look for buffers wait for none to be taken. Acquire: if
-                    // there is a buffer again of which the bit told, that is seen.
+                    // Only now, so that other threads that look for buffers miss none that is still being
+                    // taken. Acquire: sees the buffer, if the slot has got one again before.
                     group.buffers.fetch_and(!bit, Ordering::AcqRel);
                     if !slot.looks_empty() {
                         group.buffers.fetch_or(bit, Ordering::Release);
@@ -124,7 +124,7 @@ impl ThreadSlotTable {
         groups.try_reserve_exact(len).ok()?;
         groups.resize_with(len, Group::default);
         let added = Box::into_raw(try_box(groups)?);
-        // Release: who finds the block sees its content.
+        // Release: a thread that finds the block sees its content.
         let result = self.blocks.get(block)?.compare_exchange(
             ptr::null_mut(),
             added,
@@ -132,14 +132,14 @@ impl ThreadSlotTable {
             Ordering::Relaxed,
         );
         if result.is_err() {
-            // SAFETY: comes from the box above, and nobody else has seen it.
+            // SAFETY: comes from the box above, and no other thread has seen it.
             drop(unsafe { Box::from_raw(added) });
         }
         self.block(block)
     }
 }
 
-/// Where a slot is.
+/// The place of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Position {
     block: usize,
@@ -172,7 +172,7 @@ impl Drop for ThreadSlotTable {
         for block in &self.blocks {
             let groups = block.load(Ordering::Acquire);
             if !groups.is_null() {
-                // SAFETY: `add_block` stored a box, and `&mut self` proves that nobody uses it.
+                // SAFETY: `add_block` stored a box, and `&mut self` proves that it is not used.
                 drop(unsafe { Box::from_raw(groups) });
             }
         }

@@ -21,50 +21,50 @@ pub(crate) struct OwnedThreadSlot {
 }
 
 impl OwnedThreadSlot {
-    /// Takes the thread's buffer, if it has one, to write to it.
+    /// Takes the thread's buffer, if it has one, to write to.
     pub(crate) fn check_out(&mut self) -> Option<Box<Buffer>> {
         self.slot.buffer.check_out()
     }
 
-    /// The thread gets a new buffer, which is to be checked in next.
+    /// Notes that the thread gets a new buffer, which is to be checked in next.
     pub(crate) fn note_buffer(&mut self) {
         self.slots.table.note_buffer(self.slot.number);
     }
 
     /// Puts a buffer, checked out or new, where others can take it; `None` if the
-    /// thread has none any more.
+    /// thread has none.
     pub(crate) fn check_in(&mut self, buffer: Option<Box<Buffer>>) {
         self.slot.buffer.check_in(buffer);
     }
 
-    /// The thread reads the call-chain set until the result is dropped.
+    /// Announces that the thread reads the set of call chains until the result is dropped.
     pub(crate) fn read(&mut self) -> Reading<'_> {
         // SAFETY: this is the slot's owner, and `&mut` excludes another reading.
         unsafe { self.slot.reader.begin() }
     }
 
-    /// Where others see which thread has the slot.
+    /// Returns where others see which thread has the slot.
     pub(crate) fn identity(&mut self) -> &ThreadIdentity {
         &self.slot.identity
     }
 
-    /// A name that the thread was given and has not written.
+    /// Takes a name that the thread was given and has not written.
     #[inline]
     pub(crate) fn take_new_name(&mut self) -> Option<Box<Name>> {
         self.slot.new_name.take()
     }
 
-    /// Where others reach the thread.
+    /// Returns the part that others see.
     pub(crate) fn shared(&self) -> &'static ThreadSlot {
         self.slot
     }
 
-    /// The slot belongs to `slots`.
+    /// Returns whether the slot belongs to `slots`.
     pub(crate) fn is_one_of(&self, slots: &ThreadSlots) -> bool {
         ptr::eq(self.slots, slots)
     }
 
-    /// Where the thread counts, and no other thread.
+    /// Returns the thread's own counts.
     pub(crate) fn costs(&mut self) -> &HookCosts {
         &self.slot.costs
     }
@@ -82,17 +82,17 @@ impl Drop for OwnedThreadSlot {
 pub(crate) struct ThreadSlots {
     newest: AtomicPtr<ThreadSlot>,
     table: ThreadSlotTable,
-    /// Those that nobody has: a stack (Treiber 1986). The lower half is the number of the one on
-    /// top, 0 for none. The upper half counts how often one was taken off: whoever still sees
+    /// The free slots: a stack (Treiber 1986). The lower half is the number of the slot on
+    /// top, 0 for none. The upper half counts how often one was taken off: a thread that still sees
     /// the same word can rely on the link of the slot on top, even if that was taken and
     /// freed in between.
     free: AtomicU64,
-    /// A slot got a new name since the drainer looked for some.
+    /// A slot got a new name since the drainer last looked.
     is_renamed: AtomicBool,
 }
 
 impl ThreadSlots {
-    /// A slot for a thread, or `None` when memory is short.
+    /// Returns a slot for a thread, or `None` when memory is short.
     pub(crate) fn take(&'static self) -> Option<OwnedThreadSlot> {
         let slot = self.take_free().or_else(|| self.add())?;
         Some(OwnedThreadSlot { slot, slots: self })
@@ -138,7 +138,7 @@ impl ThreadSlots {
         }
     }
 
-    /// A new slot, which is its caller's.
+    /// Makes a new slot, which belongs to the caller.
     #[cold]
     fn add(&self) -> Option<&'static ThreadSlot> {
         let (number, entry) = self.table.reserve()?;
@@ -147,7 +147,7 @@ impl ThreadSlots {
             ..ThreadSlot::default()
         })?;
         let slot = self.publish(Box::leak(slot));
-        // Release: who finds the slot sees it initialized.
+        // Release: a thread that finds the slot sees it initialized.
         entry.store(ptr::from_ref(slot).cast_mut(), Ordering::Release);
         Some(slot)
     }
@@ -157,19 +157,19 @@ impl ThreadSlots {
         self.table.empty_slots(empty);
     }
 
-    /// The slot of this number, if there is one.
+    /// Returns the slot of this number, if it exists.
     pub(crate) fn get(&self, number: u32) -> Option<&'static ThreadSlot> {
         self.table.get(number)
     }
 
-    /// A slot has got a new name.
+    /// Notes that a slot has got a new name.
     pub(crate) fn note_renamed(&self) {
-        // Release, and an exchange, which continues what others have released: who takes the mark sees
-        // the names of all that left it.
+        // Release, and an exchange, which continues what others have released: the thread that takes
+        // the mark sees the names of all that left it.
         self.is_renamed.swap(true, Ordering::Release);
     }
 
-    /// Whether a slot has got a new name since the last time. For the drainer.
+    /// Returns whether a slot has got a new name since the last call. For the drainer.
     pub(crate) fn take_renamed(&self) -> bool {
         self.is_renamed.swap(false, Ordering::Acquire)
     }
@@ -178,7 +178,7 @@ impl ThreadSlots {
         let mut newest = self.newest.load(Ordering::Relaxed);
         loop {
             slot.next.store(newest, Ordering::Relaxed);
-            // Release: who finds the slot sees it initialized.
+            // Release: a thread that finds the slot sees it initialized.
             let published = self.newest.compare_exchange_weak(
                 newest,
                 ptr::from_ref(slot).cast_mut(),
@@ -192,15 +192,15 @@ impl ThreadSlots {
         }
     }
 
-    /// All slots, the free ones included.
+    /// Returns all slots, including free ones.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &'static ThreadSlot> + use<> {
         iter::successors(self.newest(), |slot| slot.older())
     }
 
-    /// The slot that was made last.
+    /// Returns the slot that was made last.
     pub(crate) fn newest(&self) -> Option<&'static ThreadSlot> {
-        // SAFETY: null or a slot that `take` leaked, hence valid as long as anybody uses
-        // the slots. Acquire: sees the slot initialized, and with it all older ones.
+        // SAFETY: null or a slot that `take` leaked, hence valid as long as any thread
+        // uses the slots. Acquire: sees the slot initialized, and with it all older ones.
         unsafe { self.newest.load(Ordering::Acquire).as_ref() }
     }
 }
@@ -221,7 +221,7 @@ impl Drop for ThreadSlots {
     fn drop(&mut self) {
         let mut newest = self.newest.load(Ordering::Acquire);
         while !newest.is_null() {
-            // SAFETY: `take` leaked it, and `&mut self` proves that nobody uses it: who
+            // SAFETY: `take` leaked it, and `&mut self` proves that it is not used: a thread that
             // refers to a slot has a `&'static` reference to this.
             let slot = unsafe { Box::from_raw(newest) };
             newest = slot.next.load(Ordering::Relaxed);
