@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// What a reading takes.
+/// The cost of a reading.
 static READING_CYCLES: AtomicU64 = AtomicU64::new(0);
 
-/// Finds out what a reading takes. It may be as much as half of what is measured, and
+/// Measures the cost of a reading. It may be as much as half of what is measured, and
 /// only a sample of the hooks is: it does not belong into the cost of the others.
 pub(crate) fn calibrate() {
     const ROWS: u64 = 16;
@@ -18,7 +18,7 @@ pub(crate) fn calibrate() {
         end.saturating_sub(begin) / READINGS
     };
     let least = (0..ROWS).map(row).min();
-    // Relaxed: nobody concludes from it that other memory has changed.
+    // Relaxed: guards no other memory.
     READING_CYCLES.store(least.unwrap_or(0), Relaxed);
 }
 

@@ -1,4 +1,4 @@
-//! What the standard library does not offer of the operating system.
+//! Functions of the operating system that the standard library lacks.
 
 use std::ffi::CStr;
 use std::fmt;
@@ -73,11 +73,11 @@ pub(crate) fn keeps_reserved_space(file: &File) -> bool {
     KNOWN.contains(&(kind as u64))
 }
 
-/// Locks the file as long as the process has it open.
+/// Locks the file while the process has it open.
 ///
 /// # Errors
 ///
-/// The file system knows no locks, or somebody else has one.
+/// The file system has no locks, or another process holds one.
 pub(crate) fn lock_file(file: &File) -> io::Result<()> {
     // SAFETY: the descriptor is open.
     match unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } {
@@ -90,7 +90,7 @@ pub(crate) fn lock_file(file: &File) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// There is no room, or the file system cannot do that.
+/// The file system is full, or cannot do that.
 pub(crate) fn reserve(file: &File, offset: u64, len: u64) -> io::Result<()> {
     let (offset, len) = (offset.cast_signed(), len.cast_signed());
     loop {
@@ -230,14 +230,14 @@ pub(crate) fn let_writes_wait(file: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits until something can be written to the file, or it can be told why not.
+/// Waits until the file can be written, or an error is known.
 pub(crate) fn await_writable(file: &File) {
     let mut request = libc::pollfd {
         fd: file.as_raw_fd(),
         events: libc::POLLOUT,
         revents: 0,
     };
-    // SAFETY: `request` is one valid request. Whatever comes of it, the next write tells.
+    // SAFETY: `request` is one valid request. The next write shows the outcome.
     unsafe { libc::poll(&raw mut request, 1, -1) };
 }
 

@@ -13,7 +13,7 @@ use trace_format::{LockId, PARK_DOMAINS};
 #[derive(Debug)]
 pub(crate) struct ParkDomains([Counter; PARK_DOMAINS as usize]);
 
-/// In a cache line, and the one that the processor fetches along with it, of its
+/// A counter in a pair of cache lines, which the processor fetches together, of its
 /// own.
 #[derive(Debug, Default)]
 #[repr(align(128))]
@@ -26,11 +26,11 @@ impl Default for ParkDomains {
 }
 
 impl ParkDomains {
-    /// The next number in the domain that `key` belongs to. All events with the
+    /// Takes the next number in the domain of `key`. All events with the
     /// same key have the same domain.
     // Relaxed: of two modifications of one atomic, the one that happens before the
-    // other comes first. What makes an unpark noticeable, the lock of the target's
-    // mutex, comes behind the number in the program, so a target that noticed has
+    // other comes first. An unpark becomes noticeable by the lock of the target's
+    // mutex, which follows the number in the program, so a target that noticed has
     // a higher one.
     pub(crate) fn next_number(&self, key: u64) -> (LockId, u64) {
         // Fibonacci hashing (Knuth, The Art of Computer Programming, vol. 3,

@@ -40,7 +40,7 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// The trace tells of the site.
+    /// The site is in the trace.
     const TOLD: u64 = 1 << 31;
 
     fn word(self) -> u64 {
@@ -50,7 +50,7 @@ impl Site {
 
 #[derive(Debug, Default)]
 struct Place {
-    /// What is here: 0 for nothing.
+    /// The object here; 0 for none.
     object: AtomicU64,
     site: AtomicU64,
 }
@@ -59,18 +59,18 @@ impl Place {
     /// In the place of an object while a thread writes.
     const BUSY: u64 = u64::MAX;
 
-    /// Puts an object in the place of `old`. Fails if another thread was faster.
+    /// Puts an object in place of `old`. Fails if another thread was faster.
     fn put(&self, old: u64, object: u64, site: u64) -> bool {
-        // Acquire: the site is written behind what others have read of the old one. Relaxed on
+        // Acquire: the site is written after others have read the old one. Relaxed on
         // failure: nothing is done then.
         let is_mine = self
             .object
             .compare_exchange(old, Self::BUSY, Ordering::Acquire, Ordering::Relaxed)
             .is_ok();
         if is_mine {
-            // Release: who finds this site finds that the old object is gone.
+            // Release: a thread that finds this site finds that the old object is gone.
             self.site.store(site, Ordering::Release);
-            // Release: who finds the object finds its site.
+            // Release: a thread that finds the object finds its site.
             self.object.store(object, Ordering::Release);
         }
         is_mine
@@ -103,7 +103,7 @@ pub(crate) struct SiteTable {
 }
 
 impl SiteTable {
-    /// One that takes a mebibyte.
+    /// Returns a table of one mebibyte.
     ///
     /// # Errors
     ///
@@ -168,7 +168,7 @@ impl SiteTable {
     }
 
     /// The site of an object, if it is known in this epoch. Without `again`, only if the trace
-    /// does not tell of it yet.
+    /// does not have it yet.
     pub(crate) fn tell(&self, object: ObjectId, epoch: u32, again: bool) -> Option<ChainId> {
         let object = object.word();
         let Bucket(places) = self.bucket(object)?;
@@ -184,7 +184,7 @@ impl SiteTable {
         if site & Site::TOLD != 0 {
             return again.then_some(chain);
         }
-        // Relaxed: of threads that ask at the same time, one tells; guards no other memory.
+        // Relaxed: of threads that ask at the same time, one writes; guards no other memory.
         let told = place.site.compare_exchange(
             site,
             site | Site::TOLD,
@@ -195,7 +195,7 @@ impl SiteTable {
     }
 }
 
-/// What is replaced first is least: empty places, then objects that are no contended locks.
+/// The least is replaced first: empty places, then objects that are no contended locks.
 fn worth(object: u64, site: u64) -> u8 {
     match (object, site & Site::TOLD) {
         (0, _) => 0,
@@ -292,7 +292,7 @@ mod tests {
         assert!(newest.count() > 8_000);
     }
 
-    /// Threads replace objects in the same few places: nobody finds the site of another one.
+    /// Threads replace objects in the same few places: none finds the site of another object.
     #[test]
     fn no_thread_finds_the_site_of_another_object() {
         const THREADS: u32 = 4;

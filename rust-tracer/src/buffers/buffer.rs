@@ -17,7 +17,7 @@ use crate::primitive::AtomicPtr;
 /// stack meanwhile.
 const MAX_LOSS_RECORD_LEN: usize = 8 << 10;
 
-/// What one thread at a time writes events to. The memory is not the allocator's, so that
+/// Memory that one thread at a time writes events to. It is not the allocator's, so that
 /// the thread neither takes a lock of the JVM's allocator nor breaks up its heap.
 #[derive(Debug)]
 pub(crate) struct Buffer {
@@ -27,10 +27,10 @@ pub(crate) struct Buffer {
     memory: BufferMemory,
     /// How many bytes of the memory are written, at most.
     capacity: usize,
-    /// Belongs to whoever links buffers to each other; see
+    /// Belongs to the structure that links buffers; see
     /// [`BufferQueue`](crate::buffers::queue::BufferQueue).
     pub(crate) next: AtomicPtr<Buffer>,
-    /// `None` while the buffer is in nobody's use.
+    /// `None` while the buffer is unused.
     charge: Option<Charge>,
 }
 
@@ -49,7 +49,7 @@ impl Buffer {
         Some(buffer)
     }
 
-    /// A buffer in nobody's use, or `None` when memory is short.
+    /// Returns an unused buffer, or `None` when memory is short.
     pub(crate) fn unused(memory: BufferMemory) -> Option<Box<Self>> {
         try_box(Self {
             thread: ThreadId::NONE,
@@ -90,7 +90,7 @@ impl Buffer {
         self.memory.begin(thread.0, index);
     }
 
-    /// The buffer is in nobody's use: its memory does not count any more, and nobody needs
+    /// Makes the buffer unused: its memory does not count any more, and nothing needs
     /// its events.
     pub(crate) fn release(&mut self) {
         self.charge = None;
@@ -146,7 +146,7 @@ impl Buffer {
         written
     }
 
-    /// What is written so far outlives the process.
+    /// Makes the events so far outlive the process.
     #[inline]
     fn commit(&mut self) {
         let tail = self.encoder.grown_tail();
@@ -174,7 +174,7 @@ impl Buffer {
         lost
     }
 
-    /// Gives up the events without a record: nobody will read it.
+    /// Gives up the events without a record, which would not be read.
     pub(crate) fn clear(&mut self) {
         self.encoder = SegmentEncoder::new();
         self.memory.commit_nothing();
@@ -187,7 +187,7 @@ fn room(memory: &mut BufferMemory, capacity: usize) -> &mut [u8] {
     memory.events().get_mut(..capacity).unwrap_or_default()
 }
 
-/// Writes what remains of lost events: [`Event::LostNumbers`] as long as there is room,
+/// Writes the remains of lost events: [`Event::LostNumbers`] as long as they fit,
 /// one for those that follow each other, and the number of the others.
 struct LossRecord {
     encoder: SegmentEncoder,

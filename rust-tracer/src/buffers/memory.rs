@@ -1,5 +1,5 @@
-//! The memory of a buffer: a header, in which the buffer tells whoever finds it after the
-//! death of the process how much of it is written, and room for events.
+//! The memory of a buffer: a header, which says how much of the buffer is written if it is
+//! found after the death of the process, and space for events.
 
 use std::ptr::NonNull;
 use std::slice;
@@ -27,7 +27,7 @@ pub(crate) struct BufferMemory {
 // SAFETY: the memory belongs to this value alone, wherever it is.
 unsafe impl Send for BufferMemory {}
 
-/// What the memory is given back to.
+/// The owner that the memory is given back to.
 #[derive(Debug)]
 enum Owner {
     Mapping(#[expect(dead_code, reason = "gives the memory back when dropped")] MmapMut),
@@ -67,7 +67,7 @@ impl BufferMemory {
         self.len
     }
 
-    /// The room for events.
+    /// Returns the space for events.
     pub(crate) fn events(&mut self) -> &mut [u8] {
         let len = self.len.saturating_sub(SLOT_HEADER_LEN);
         // SAFETY: the memory is `self.len` bytes, at least those of the header, and this
@@ -126,7 +126,7 @@ impl BufferMemory {
                 buffer_file::commit(tail.at, u32::from(self.record).saturating_add(1))
             }
         };
-        // Release: behind what it is about. See also `commit_nothing`.
+        // Release: after the events that it is about. See also `commit_nothing`.
         if let Some(place) = self.header().get(word::COMMIT) {
             place.store(commit, Release);
         }

@@ -20,10 +20,10 @@ use crate::buffers::memory::BufferMemory;
 /// looks of the drainer. The model checker wants collisions.
 const SLOTS: usize = if cfg!(loom) { 1 } else { 64 };
 
-/// Buffers in nobody's use, by the length of their memory.
+/// Unused buffers, by the length of their memory.
 #[derive(Debug, Default)]
 pub(crate) struct BufferPool {
-    /// Where buffers have their memory, as long as there is room.
+    /// The memory of buffers, until the file is full.
     file: Option<Arc<BufferFile>>,
     usual: Kept,
     small: Kept,
@@ -84,7 +84,7 @@ impl BufferPool {
         }
     }
 
-    /// Keeps a buffer whose events nobody needs any more, or gives its memory
+    /// Keeps a buffer whose events are no longer needed, or gives its memory
     /// back.
     pub(crate) fn keep(&self, mut buffer: Box<Buffer>) {
         let Some(kept) = self.kept(buffer.memory_len()) else {

@@ -2,7 +2,7 @@
 //!
 //! A stack of linked buffers (Treiber 1986) that the drainer takes as a whole
 //! and reverses, which gives the order of submission. Taking everything at once
-//! leaves no room for the ABA problem. Submitting a buffer wakes nobody: the
+//! excludes the ABA problem. Submitting a buffer wakes no thread: the
 //! drainer looks by itself.
 
 use std::collections::TryReserveError;

@@ -1,4 +1,4 @@
-//! What a call chain is looked up by.
+//! The key of a call chain.
 //!
 //! A physical frame is packed into 64 bits that never stand for another frame:
 //!
@@ -40,10 +40,10 @@ pub fn interpreted_frame(method: MethodId, bci: u16) -> u64 {
     u64::from(method) << 16 | u64::from(bci)
 }
 
-/// What dies as a whole, with all chains that have a frame of it: a compiled
+/// Code that dies as a whole, with all chains that have a frame of it: a compiled
 /// method (an `nmethod` of HotSpot), or a method that the interpreter runs.
 ///
-/// Its number is that of its frames without the place in the code.
+/// Its number is a frame's without the position in the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct CodeUnit(NonZeroU64);
 

@@ -7,7 +7,7 @@
 //! One thread unlinks entries. Since others change nothing but heads, an entry
 //! further inside is simply skipped over, and the head is replaced with a
 //! compare-and-set. An unlinked entry keeps its link, so that a lookup that
-//! stands there goes on to all entries that were behind it.
+//! stands there goes on to all entries that followed it.
 
 use std::collections::TryReserveError;
 
@@ -89,7 +89,7 @@ impl Table {
     /// The identifier of a chain that was described in `epoch`.
     pub(crate) fn find(&self, key: ChainKey<'_>, epoch: u32) -> Option<ChainId> {
         // Acquire: the head is found as it was put there, and so are the older
-        // entries behind it.
+        // entries after it.
         let head = self.bucket(key)?.load(Ordering::Acquire);
         // SAFETY: `head` was just loaded from a bucket.
         let entry = unsafe { self.find_before(head, None, key) }?;
@@ -185,7 +185,7 @@ impl Table {
                 let next = entry.next().load(Ordering::Acquire);
                 // Release: who comes to `next` from here sees it whole. Fails if
                 // `place` is a head and no longer that: then the link to the entry
-                // stands further inside, behind the new ones.
+                // stands further inside, after the new ones.
                 if place
                     .compare_exchange(link, next, Ordering::Release, Ordering::Relaxed)
                     .is_ok()
@@ -243,7 +243,7 @@ impl Drop for Table {
         for bucket in &self.buckets {
             let mut link = bucket.load(Ordering::Acquire);
             while !link.is_null() {
-                // SAFETY: the list consists of entries that nobody else reaches:
+                // SAFETY: the list consists of entries that no other code reaches:
                 // `&mut self` proves that no reader is left.
                 let entry = unsafe { Entry::from_link(link) };
                 link = entry.next().load(Ordering::Acquire);
@@ -277,7 +277,7 @@ impl Drop for Unlinked {
     fn drop(&mut self) {
         for &link in &self.links {
             // SAFETY: `Table::unlink` put it here, whose caller has promised that
-            // nobody else uses it any more.
+            // no other code uses it any more.
             drop(unsafe { Entry::from_link(link) });
         }
     }

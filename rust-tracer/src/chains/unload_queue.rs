@@ -1,4 +1,4 @@
-//! What the JVM tells about code that is gone, until the drainer takes it.
+//! Notices from the JVM about code that is gone, until the drainer takes them.
 //!
 //! A queue of fixed size without an order, which does not matter, for the drainer looks for all
 //! unloaded code at once. Posting is one addition and one compare-and-set, which
@@ -46,7 +46,7 @@ impl UnloadQueue {
         // Relaxed: only spreads the posts over the places.
         let number = self.posted.fetch_add(1, Ordering::Relaxed);
         let place = self.places.get(number as usize & (CAPACITY - 1));
-        // Release: who takes the entry sees all that was recorded about the unit.
+        // Release: the drainer, which takes the entry, sees everything recorded about the unit.
         let posted = place.is_some_and(|place| {
             place
                 .compare_exchange(0, unit.number(), Ordering::Release, Ordering::Relaxed)

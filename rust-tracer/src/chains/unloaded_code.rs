@@ -1,4 +1,4 @@
-//! Which frames are of code that is gone.
+//! Recognizes frames of code that is gone.
 
 use std::collections::TryReserveError;
 use std::iter;
@@ -13,7 +13,7 @@ use crate::fallible::try_collect;
 #[derive(Debug, Default)]
 pub(crate) struct UnloadedCode {
     units: Vec<CodeUnit>,
-    /// A set of bits; that of an unloaded unit is 1. As many words as a power of two.
+    /// A set of bits; 1 for an unloaded unit. The number of words is a power of two.
     filter: Vec<u64>,
 }
 

@@ -1,7 +1,7 @@
 //! The background thread that takes buffers from the queue and writes the file
 //! (paper, section 3.1).
 //!
-//! Nobody wakes it: a system call in a Java thread would cost more than the
+//! No thread wakes it: a system call in a Java thread would cost more than the
 //! event. It looks at the queue every [`POLL_INTERVAL`], and every
 //! [`SWEEP_INTERVAL`] it takes the buffers of all threads, so that a trace can
 //! be read while it is written and no idle thread keeps events back. It does so
@@ -38,14 +38,14 @@ use crate::threads::thread_slot::ThreadSlot;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(15);
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
-/// The same as long as there is something new to describe. Until a description is in the
-/// trace, who reads that keeps the events that refer to it, and all that come behind those: of
+/// The same while there are new descriptions. Until a description is in the
+/// trace, its reader keeps the events that refer to it, and all that follow those: of
 /// many threads that begin at once, more than it can keep in a second.
 const NEWS_INTERVAL: Duration = Duration::from_millis(100);
 /// Of the checks at these intervals without news, the most that may pass before the
 /// counters are written again.
 const MAX_QUIET_CHECKS: u32 = 64;
-/// How long the end of the JVM may wait for somebody to open a named pipe.
+/// How long the end of the JVM may wait for a named pipe to get a reader.
 const LAST_CHANCE: Duration = Duration::from_secs(1);
 
 /// Length of a segment that the drainer writes itself, in bytes, at most. The longest event
@@ -69,7 +69,7 @@ pub(crate) fn spawn(
     let chunks = ChunkWriter::new(header.compressed);
     let header = header.encode();
     let mut output = output;
-    // Whatever becomes of the process, what it leaves behind belongs to a trace.
+    // Whatever happens to the process, a file of buffers that it leaves belongs to a trace.
     let begun = if output.has_reader() {
         Ok(())
     } else {
@@ -96,21 +96,21 @@ struct Drainer {
     events_chunks: u64,
     raw_bytes: u64,
     counters_chunks: u64,
-    /// What the last counters chunk said.
+    /// The last chunk of counters.
     last_counters: Vec<(Counter, u64)>,
     /// Checks since the last one that had news.
     quiet_checks: u32,
-    /// The file has all events from before.
+    /// The file has all events before this time.
     complete_until_ns: u64,
     /// Classes, methods, chains and threads that were known when buffers were taken last.
     described: u64,
     retirement: Retirement,
     thread_times: ThreadTimesReader,
     freezes: FreezeWatch,
-    /// Of the time since it was last looked for a freeze, what the drainer asked for, and what the file of
-    /// buffers took.
+    /// The part of the time since the last check for a freeze that the drainer asked for, or that the
+    /// file of buffers took.
     asked: Duration,
-    /// What the JVM and the system did, which is to be written next.
+    /// The system records to be written next.
     system: Vec<SystemRecord>,
     system_chunks: u64,
 }
@@ -213,7 +213,7 @@ impl Drainer {
         self.runtime.drainer.stop_signal.wait(POLL_INTERVAL)
     }
 
-    /// Says in the file of buffers that the process lives, and makes room there.
+    /// Notes in the file of buffers that the process lives, and reserves blocks there.
     fn keep_buffer_file(&mut self) {
         if let Some(buffers) = &self.runtime.buffers.file {
             let begin = Instant::now();
@@ -223,7 +223,7 @@ impl Drainer {
         }
     }
 
-    /// Looks whether the process ran since the last time.
+    /// Checks whether the process ran since the last time.
     fn look_for_freeze(&mut self) -> Result<(), Failure> {
         let asked = mem::take(&mut self.asked).saturating_add(self.output.take_appending());
         let (now_ns, thread_times) = (self.runtime.clock.now_ns(), &self.thread_times);
@@ -247,7 +247,7 @@ impl Drainer {
     }
 
     /// Waits until a named pipe has a reader. Meanwhile events stay in their buffers,
-    /// as far as there is room.
+    /// as far as they fit.
     fn await_reader(&mut self) -> Result<(), Failure> {
         while !self.output.connect()? {
             let ends = self.rest();
@@ -271,8 +271,8 @@ impl Drainer {
         Ok(())
     }
 
-    /// Says in the trace, too, why it ends. If that has no room, what was written last
-    /// makes some.
+    /// Writes to the trace, too, why it ends. If that does not fit, the last chunk is
+    /// cut off.
     fn write_early_end(&mut self, failure: &Failure) {
         let Some(reason) = failure.reason() else {
             return;
@@ -293,7 +293,7 @@ impl Drainer {
         }
     }
 
-    /// Throws away what threads hand in that do not know yet that the trace has ended.
+    /// Discards the buffers of threads that have not noticed yet that the trace has ended.
     fn discard_all(&self) {
         loop {
             self.runtime.reclaim_all();
@@ -309,7 +309,7 @@ impl Drainer {
         let buffers = self.runtime.buffers.queue.take_all()?;
         // A freeze that was over when a buffer was taken is written before it.
         self.look_for_freeze()?;
-        // Events in the buffers come behind what was before them.
+        // Events in the buffers follow what happened before them.
         self.write_system()?;
         for buffer in in_order_of_threads(buffers)? {
             self.collect(buffer)?;
@@ -318,7 +318,7 @@ impl Drainer {
         self.write_own(ended.events())
     }
 
-    /// Writes what the JVM and the system did since the last time.
+    /// Writes the system records since the last time.
     fn write_system(&mut self) -> Result<(), Failure> {
         self.thread_times.read(self.runtime, &mut self.system)?;
         loop {
@@ -328,7 +328,7 @@ impl Drainer {
             {
                 self.system.push(SystemRecord::Safepoint(safepoint));
             }
-            // Behind the others: readers of earlier versions end there.
+            // After the others: readers of earlier versions end there.
             while self.system.len() < MAX_SYSTEM_RECORDS
                 && let Some(part) = self.runtime.facts.hook_parts.take()
             {
@@ -462,8 +462,8 @@ impl Drainer {
     }
 
     /// Writes the counters if an event was written or lost since the last time, and less
-    /// and less often if not: of a JVM that is killed while its threads are blocked, the
-    /// trace tells about how long they were.
+    /// and less often if not: if a JVM is killed while its threads are blocked, the
+    /// trace shows for how long they were.
     fn write_news(&mut self) -> Result<(), Failure> {
         let counters = self.counters()?;
         // These grow by the counters alone, or with time.
@@ -557,7 +557,7 @@ impl Drainer {
         let samples = runtime.counts.owner_samples.values().into_iter();
         let sites = runtime.counts.sites.values();
         let of_agent = runtime.agent_counts.values();
-        // What a trace has nothing of is left out.
+        // Counters that are 0 are left out.
         let optional = samples.chain(sites).chain(of_agent).chain(lost_hook_parts);
         let optional = optional.chain(self.freezes.counters());
         let optional = optional.filter(|&(_, value)| value > 0);
@@ -574,7 +574,7 @@ impl Drainer {
         self.runtime.reclaim_all();
         self.runtime.buffers.close();
         self.write_queue()?;
-        // Behind all that threads have written.
+        // After everything that threads have written.
         self.write_names(ThreadSlot::last_name)?;
         self.write_unrecorded_losses()?;
         self.write_counters(self.counters()?)?;
@@ -585,7 +585,7 @@ impl Drainer {
     }
 }
 
-/// Whether the counters are to be written after so many checks without news.
+/// Returns whether the counters are to be written after this many checks without news.
 fn is_due(quiet_checks: u32) -> bool {
     quiet_checks == 0
         || quiet_checks.is_power_of_two()

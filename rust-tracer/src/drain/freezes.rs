@@ -27,7 +27,7 @@ const COST_DIVISOR: u64 = 1000;
 /// A shorter time is what passes while two clocks are read.
 const MIN_SUSPENDED_NS: u64 = 1_000_000;
 
-/// What the system says of this thread at one moment.
+/// The system's counts of this thread at one moment.
 #[derive(Clone, Copy, Debug, Default)]
 struct Look {
     /// Since the trace's start.
@@ -162,7 +162,7 @@ impl FreezeWatch {
         self.found.drain(..).map(SystemRecord::Freeze)
     }
 
-    /// What the trace says of it.
+    /// Returns its record in the trace.
     pub(crate) fn counters(&self) -> [(Counter, u64); 3] {
         let suspended_ns = os::suspended_ns().saturating_sub(self.suspended_before_ns);
         let is_known = suspended_ns >= MIN_SUSPENDED_NS;

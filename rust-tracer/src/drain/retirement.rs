@@ -1,10 +1,10 @@
 //! How identifiers of call chains and methods end.
 //!
-//! When code is gone no thread has a frame of it, so all that was ever recorded
+//! When code is gone no thread has a frame of it, so everything ever recorded
 //! about it is in some thread's buffer, or was handed to the drainer before. The
 //! drainer then removes the chains with such frames from the set, takes the
 //! buffer of each thread once, and when all these are in the file it writes which
-//! identifiers have ended. Behind that, nothing refers to them.
+//! identifiers have ended. After that, nothing refers to them.
 
 use std::collections::TryReserveError;
 use std::mem;
@@ -21,16 +21,16 @@ use crate::threads::thread_slot::ThreadSlot;
 
 /// Least time between two purges of the set of chains.
 const MIN_INTERVAL: Duration = Duration::from_secs(1);
-/// A purge looks at all chains. It may take one part in as many of a processor.
+/// A purge looks at all chains. It may take one part in this many of a processor.
 const INTERVAL_PER_DURATION: u32 = 50;
 
-/// Forgets chains for the drainer, and tells it what to write about that.
+/// Forgets chains for the drainer, and decides when it writes that.
 #[derive(Debug)]
 pub(crate) struct Retirement {
     runtime: &'static Runtime,
     chains: ChainKeeper<'static>,
     next_purge: Instant,
-    /// How many entries were lost when the set was emptied for that.
+    /// The number of lost entries when the set was last emptied because of them.
     lost_entries: u64,
     ended: Identifiers,
     /// Threads whose buffers may hold events that refer to these.
@@ -45,7 +45,7 @@ pub(crate) struct Identifiers {
 }
 
 impl Identifiers {
-    /// What the trace says about it.
+    /// Returns the events about them.
     pub(crate) fn events(self) -> impl Iterator<Item = Event<'static>> {
         let chains = self.chains.into_iter();
         let methods = self.methods.into_iter();
@@ -71,7 +71,7 @@ impl Retirement {
         }
     }
 
-    /// To be called again and again: keeps the set of chains within its bounds,
+    /// To be called repeatedly: keeps the set of chains within its bounds,
     /// and forgets chains of unloaded code now and then.
     ///
     /// # Errors
@@ -101,7 +101,7 @@ impl Retirement {
         if lost_entries == self.lost_entries {
             try_extend(&mut self.ended.chains, self.chains.purge(&unloaded)?)?;
         } else if self.chains.empty() {
-            // Nobody knew what else was unloaded, and must not stay for ever.
+            // The chains of the lost entries must not stay for ever.
             self.lost_entries = lost_entries;
         }
         try_extend(&mut self.ended.methods, unloaded.methods())?;
@@ -115,12 +115,12 @@ impl Retirement {
         Ok(())
     }
 
-    /// What may be written once all buffers are that the queue holds now. Takes
-    /// the buffers of the threads that stand in the way.
+    /// Returns the identifiers to be written after all buffers now in the queue. Takes
+    /// the buffers of threads that may still refer to them.
     pub(crate) fn take_settled(&mut self) -> Identifiers {
         let runtime = self.runtime;
         self.unsettled.retain(|slot| runtime.reclaim(slot).is_err());
-        // In this order: whoever took a buffer before has said so before.
+        // In this order: a thread that takes buffers announces it first.
         if self.unsettled.is_empty() && !runtime.buffers.are_reclaimed() {
             mem::take(&mut self.ended)
         } else {
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(events(&mut retirement), ended(MethodId(8)));
     }
 
-    /// What was unloaded is not known, so that all chains are forgotten.
+    /// If notices of unloaded code were lost, all chains are forgotten.
     #[test]
     fn lost_notices_empty_the_set() {
         let runtime = runtime();

@@ -22,13 +22,13 @@ use crate::threads::thread_slot::ThreadSlot;
 pub(crate) const MAX_FILES: usize = 64;
 /// Threads looked after at once. If there are more, those seen first are forgotten.
 const MAX_OWNERS: usize = 512;
-/// A part of a processor: one in so many of its nanoseconds is the budget.
+/// The budget: one nanosecond of a processor in this many.
 const BUDGET_DIVISOR: u64 = 100;
-/// How much of it may be spent ahead of time.
+/// How much of the budget may be spent ahead of time.
 const ADVANCE_NS: u64 = 5_000_000;
-/// One that was not seen for a time is asked for again when a part of that has passed.
+/// An owner that was not seen for a time is asked for again when this part of it has passed.
 const PATIENCE_DIVISOR: u64 = 32;
-/// Forgotten when it was not seen for so long.
+/// An owner is forgotten when it was not seen for this long.
 const MAX_AGE: Duration = Duration::from_secs(60);
 /// How often the steal time is asked for.
 const STEAL_INTERVAL: Duration = Duration::from_secs(1);
@@ -47,7 +47,7 @@ struct Owner {
 pub(crate) struct ThreadTimesReader {
     is_told: bool,
     owners: Vec<Owner>,
-    /// Whom nobody knows yet.
+    /// Owners that are not identified yet.
     strangers: Vec<SeenOwner>,
     /// Position of the owner to begin with.
     next: usize,
@@ -85,7 +85,7 @@ impl ThreadTimesReader {
         }
     }
 
-    /// Appends what the system says of the owners seen lately, at most [`MAX_FILES`].
+    /// Appends the system's times of the owners seen lately, at most [`MAX_FILES`].
     ///
     /// # Errors
     ///
@@ -118,7 +118,7 @@ impl ThreadTimesReader {
         Ok(())
     }
 
-    /// Notes who was seen, and forgets those who were not for long, or are gone.
+    /// Notes the owners seen, and forgets those not seen for long, or gone.
     fn see_again(&mut self, runtime: &Runtime, now_ns: u64) -> Result<(), TryReserveError> {
         let Self {
             owners, strangers, ..
@@ -150,7 +150,7 @@ impl ThreadTimesReader {
         self.skipped = self.skipped.saturating_add(strangers);
     }
 
-    /// Finds those among all threads who were seen for the first time.
+    /// Finds the owners among all threads that were seen for the first time.
     fn meet_strangers(&mut self, runtime: &Runtime, now_ns: u64) -> Result<(), TryReserveError> {
         let Self {
             owners, strangers, ..
@@ -181,7 +181,7 @@ impl ThreadTimesReader {
         Ok(())
     }
 
-    /// Asks for those whose turn it is, at most `room` of them.
+    /// Asks for the owners whose turn it is, at most `room`.
     fn ask(
         &mut self,
         runtime: &Runtime,
@@ -239,7 +239,7 @@ impl ThreadTimesReader {
         steal.last_ns = steal_ns().unwrap_or(steal.last_ns);
     }
 
-    /// What the hypervisor took of each processor since the steal time was asked for last, in
+    /// Returns the time that the hypervisor took of each processor since the last reading, in
     /// nanoseconds.
     pub(crate) fn stolen_ns(&self) -> u64 {
         let now_ns = self.steal.and_then(|_| steal_ns());
@@ -248,7 +248,7 @@ impl ThreadTimesReader {
         stolen_ns.checked_div(os::processors()).unwrap_or(0)
     }
 
-    /// What the trace says of it.
+    /// Returns its record in the trace.
     pub(crate) fn counters(&self) -> impl Iterator<Item = (Counter, u64)> + use<> {
         let asked = [
             (Counter::ThreadTimesRead, self.read),
@@ -267,7 +267,7 @@ impl ThreadTimesReader {
     }
 }
 
-/// What a trace on this system tells of the times of threads.
+/// Returns what a trace on this system has of the times of threads.
 pub(crate) fn capability() -> Capabilities {
     match is_told() {
         true => Capabilities::THREAD_TIMES,
@@ -275,7 +275,7 @@ pub(crate) fn capability() -> Capabilities {
     }
 }
 
-/// Whether the system counts for how long threads wait for a processor. Where it does not, all
+/// Returns whether the system counts how long threads wait for a processor. If not, all
 /// numbers are 0, or the file is missing.
 pub(crate) fn is_told() -> bool {
     let mut text = [0; 128];
@@ -285,7 +285,7 @@ pub(crate) fn is_told() -> bool {
     numbers.nth(2).is_some_and(|times| times > 0)
 }
 
-/// What the system has counted of a thread.
+/// The system's counts of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SystemTimes {
     /// How long it was on a processor.
@@ -297,7 +297,7 @@ pub(crate) struct SystemTimes {
 }
 
 impl SystemTimes {
-    /// What a thread's file says now.
+    /// Reads a thread's file.
     pub(crate) fn read(schedstat: &File) -> Option<Self> {
         let mut text = [0; 128];
         let mut numbers = numbers(read_again(schedstat, &mut text)?);

@@ -1,15 +1,15 @@
-//! When the tracer itself ran in threads: hooks chosen by chance, which the drainer has not written yet.
+//! When the tracer itself ran in threads: a random sample of hooks, which the drainer has not written yet.
 
 use trace_format::{HookPart, ThreadId};
 
 use crate::facts::ring::FactRing;
 use crate::primitive::{AtomicBool, Ordering};
 
-/// One in so many hooks is chosen; a power of two.
+/// One hook in this many is chosen; a power of two.
 pub(crate) const WEIGHT: u32 = 64;
 const LAST: u64 = WEIGHT as u64 - 1;
 
-/// Whether a hook is chosen that stands for so many others, by a random number.
+/// Returns whether a hook that counts for `hooks` is chosen, by a random number.
 pub(crate) fn is_chosen(hooks: u32, random: u64) -> bool {
     random & LAST < hooks.into()
 }
@@ -18,7 +18,7 @@ pub(crate) fn is_chosen(hooks: u32, random: u64) -> bool {
 #[derive(Debug)]
 pub(crate) struct HookParts {
     ring: FactRing<3>,
-    /// A thread adds one.
+    /// A thread adds a part at this moment.
     busy: AtomicBool,
 }
 
@@ -32,19 +32,19 @@ impl Default for HookParts {
 }
 
 impl HookParts {
-    /// Adds one. Counts it as lost if there is no room, or another thread adds one just now, which is
-    /// not waited for.
+    /// Adds a part. Counts it as lost if the ring is full, or another thread adds one at this
+    /// moment, since threads do not wait.
     pub(crate) fn add(&self, thread: ThreadId, end_ns: u64, duration_ns: u64) {
-        // Acquire: after what the thread before has done, for the ring takes from one thread at a time.
+        // Acquire: after the previous thread's part, since the ring takes from one thread at a time.
         if self.busy.swap(true, Ordering::Acquire) {
             return self.ring.lose();
         }
         self.ring.add([thread.into(), end_ns, duration_ns]);
-        // Release: whoever comes next sees what this one has done.
+        // Release: the next thread sees this one's part.
         self.busy.store(false, Ordering::Release);
     }
 
-    /// The oldest one. By the drainer alone.
+    /// Takes the oldest part. By the drainer alone.
     pub(crate) fn take(&self) -> Option<HookPart> {
         let [thread, end_ns, duration_ns] = self.ring.take()?;
         Some(HookPart {
@@ -56,7 +56,7 @@ impl HookParts {
         })
     }
 
-    /// How many are not going to be in the trace.
+    /// Returns how many parts were lost.
     pub(crate) fn lost(&self) -> u64 {
         self.ring.lost()
     }

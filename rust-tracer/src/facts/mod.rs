@@ -1,4 +1,4 @@
-//! What the JVM did, in rings that the drainer empties.
+//! Facts about the JVM and the tracer, in rings that the drainer empties.
 
 pub(crate) mod hook_parts;
 pub(crate) mod ring;

@@ -1,21 +1,21 @@
-//! What threads tell the drainer beside their events, a few words at a time.
+//! Facts from threads to the drainer, besides events: a few words each.
 
 use std::array;
 
 use crate::primitive::{AtomicU64, Ordering};
 
-/// So many fit between two looks of the drainer, which are 15 ms apart.
+/// Facts that fit between two looks of the drainer, which are 15 ms apart.
 pub(crate) const ROOM: usize = if cfg!(loom) { 2 } else { 1 << 10 };
-/// Place of the last one: the room is a power of two.
+/// The last place; their number is a power of two.
 const LAST: u64 = ROOM as u64 - 1;
 
-/// Facts of so many words on their way to the drainer.
+/// Facts of `WORDS` words on their way to the drainer.
 #[derive(Debug)]
 pub(crate) struct FactRing<const WORDS: usize> {
     slots: [[AtomicU64; WORDS]; ROOM],
-    /// How many were ever added.
+    /// Facts ever added.
     added: AtomicU64,
-    /// How many were ever taken.
+    /// Facts ever taken.
     taken: AtomicU64,
     lost: AtomicU64,
 }
@@ -32,10 +32,10 @@ impl<const WORDS: usize> Default for FactRing<WORDS> {
 }
 
 impl<const WORDS: usize> FactRing<WORDS> {
-    /// Adds one; counts it as lost if there is no room. By one thread at a time.
+    /// Adds a fact, or counts it as lost if the ring is full. By one thread at a time.
     pub(crate) fn add(&self, fact: [u64; WORDS]) {
         let added = self.added.load(Ordering::Relaxed);
-        // Acquire: the drainer has read what was in the slot before.
+        // Acquire: the drainer has read the previous fact in the slot.
         let taken = self.taken.load(Ordering::Acquire);
         if added.wrapping_sub(taken) >= ROOM as u64 {
             return self.lose();
@@ -43,16 +43,16 @@ impl<const WORDS: usize> FactRing<WORDS> {
         for (word, value) in self.slot(added).iter().zip(fact) {
             word.store(value, Ordering::Relaxed);
         }
-        // Release: who sees the new count sees the slot.
+        // Release: a thread that sees the new count sees the slot.
         self.added.store(added.wrapping_add(1), Ordering::Release);
     }
 
-    /// Counts one as lost.
+    /// Counts a fact as lost.
     pub(crate) fn lose(&self) {
         self.lost.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The oldest one. By the drainer alone.
+    /// Takes the oldest fact. By the drainer alone.
     pub(crate) fn take(&self) -> Option<[u64; WORDS]> {
         let taken = self.taken.load(Ordering::Relaxed);
         // Acquire: sees what was stored into the slot.
@@ -66,7 +66,7 @@ impl<const WORDS: usize> FactRing<WORDS> {
         Some(fact)
     }
 
-    /// How many had no room.
+    /// Returns how many facts were lost.
     pub(crate) fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }

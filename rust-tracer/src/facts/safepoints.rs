@@ -9,7 +9,7 @@ use crate::facts::ring::FactRing;
 pub(crate) struct Safepoints(FactRing<3>);
 
 impl Safepoints {
-    /// Adds one; counts it as lost if there is no room. By one thread at a time.
+    /// Adds a safepoint, or counts it as lost if the ring is full. By one thread at a time.
     pub(crate) fn add(&self, safepoint: Safepoint) {
         let Safepoint {
             begin_ns,
@@ -19,7 +19,7 @@ impl Safepoints {
         self.0.add([begin_ns, reached_ns, end_ns]);
     }
 
-    /// The oldest one. By the drainer alone.
+    /// Takes the oldest safepoint. By the drainer alone.
     pub(crate) fn take(&self) -> Option<Safepoint> {
         let [begin_ns, reached_ns, end_ns] = self.0.take()?;
         Some(Safepoint {
@@ -29,7 +29,7 @@ impl Safepoints {
         })
     }
 
-    /// How many had no room.
+    /// Returns how many safepoints were lost.
     pub(crate) fn lost(&self) -> u64 {
         self.0.lost()
     }

@@ -22,7 +22,7 @@ use crate::output::destination::{Destination, OpenError};
 use crate::output::feed::{Feed, FeedReader, Outcome, Request};
 use crate::runtime::Runtime;
 
-/// What becomes of the events.
+/// Where events go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// They go to a file.
@@ -47,7 +47,7 @@ impl Mode {
 /// How to analyze.
 #[derive(Debug)]
 pub(crate) struct Settings {
-    /// What the trace is called.
+    /// The name of the trace.
     pub(crate) name: PathBuf,
     /// Memory that the analysis may take, in bytes.
     pub(crate) memory_bytes: usize,
@@ -55,12 +55,11 @@ pub(crate) struct Settings {
     pub(crate) report: Option<PathBuf>,
 }
 
-/// Memory of an analysis if nobody says how much, and the least that it can do with, in bytes.
+/// Default and least memory of an analysis, in bytes.
 pub(crate) const DEFAULT_MEMORY_BYTES: u64 = 64 << 20;
 pub(crate) const MIN_MEMORY_BYTES: u64 = 1 << 20;
 
-/// The parts of the memory. What is left is for what the analysis keeps of the locks that are
-/// in use.
+/// The parts of the memory. The rest is for the state of locks in use.
 impl Settings {
     /// Bytes on their way to the analysis.
     pub(crate) fn feed_bytes(&self) -> usize {
@@ -113,13 +112,13 @@ fn spawn_as(feed: &Arc<Feed>, work: impl FnOnce(&Arc<Feed>) + Send + 'static) ->
 }
 
 thread_local! {
-    /// What this thread analyzes, if it does.
+    /// The feed that this thread analyzes, if any.
     static ANALYZED: RefCell<Option<Arc<Feed>>> = const { RefCell::new(None) };
 }
 
 /// A panic of the analysis would abort the JVM after the hook. So its hook never returns: the
-/// thread stays, with the memory that it has, and nobody waits for it any more. It is inside the
-/// hook for ever, so that nobody can set another one: nobody does.
+/// thread stays, with its memory, and no thread waits for it any more. It stays inside the
+/// hook for ever, so that no other hook can be set; none is.
 fn survive_panics() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
@@ -154,7 +153,7 @@ fn complain_of(panic: &PanicHookInfo<'_>) {
     }
 }
 
-/// There is nobody to tell that standard error cannot be written.
+/// A failure to write to standard error cannot be reported.
 fn complain(message: &dyn Display) {
     let _ = writeln!(io::stderr(), "locktrace: {message}");
 }
@@ -206,7 +205,7 @@ fn analyze(feed: &Arc<Feed>, settings: &Settings) {
     report(&sums, summary, analysis.entities(), settings);
 }
 
-/// What there is to say about a trace that goes on. Nothing is missing that could be there.
+/// The state of a trace that goes on, which lacks nothing that could be there.
 fn summary_so_far(input: &TraceInput, trace: &TraceAnalysis<'_>) -> TraceSummary {
     let mut summary = TraceSummary::new(input, trace.range(), trace.findings());
     summary.damage.end_seen = true;
@@ -216,7 +215,7 @@ fn summary_so_far(input: &TraceInput, trace: &TraceAnalysis<'_>) -> TraceSummary
 
 fn answer(request: Request, sums: &LiveSums, summary: TraceSummary, entities: &Entities) {
     let text = sums.answer(&request.question, summary, entities);
-    // Who asked may have gone.
+    // The thread that asked may have given up.
     let _ = request.answer.try_send(text);
 }
 
@@ -277,7 +276,7 @@ fn write(path: &Path, text: &str) -> Result<(), ReportError> {
     written.map_err(|error| ReportError::Write { path, error })
 }
 
-/// How long somebody who asks waits for the analysis, and how often they look whether it goes on.
+/// How long a request waits for the analysis, and how often it checks that the analysis goes on.
 const PATIENCE: Duration = Duration::from_secs(30);
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -328,7 +327,7 @@ mod tests {
 
     use super::*;
 
-    /// The thread of an analysis that panics stays, and nobody waits for it. In a process of its
+    /// The thread of an analysis that panics stays, and no thread waits for it. In a process of its
     /// own: that thread is in the hook for ever, which the test harness wants back.
     #[test]
     fn a_panic_ends_the_analysis_only() {
@@ -346,7 +345,7 @@ mod tests {
         assert!(lines[0].contains("as a test"), "{stderr}");
     }
 
-    /// What the process below says at its end.
+    /// The last output of the process below.
     const SURVIVED: i32 = 17;
 
     #[test]
@@ -361,7 +360,7 @@ mod tests {
         assert_eq!(feed.outcome(), None);
         feed.append(&[0; 100]);
         assert_eq!(feed.await_end(), Outcome::Failed);
-        // There is more than room for.
+        // More than fits.
         feed.append(&[0; 10_000]);
         feed.close();
         assert!(matches!(over(&feed), ReportError::Failed));

@@ -14,10 +14,10 @@ use crate::runtime::Runtime;
 
 /// How long to wait for the drainer. It takes the buffers of all threads once a second.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often to look whether it is still there.
+/// How often to check that it is still at work.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Why there is no copy.
+/// Why a copy failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DumpError {
     #[error("it goes to a pipe or a device, not to a file")]
@@ -38,12 +38,12 @@ pub(crate) enum DumpError {
     Write { path: PathBuf, error: io::Error },
 }
 
-/// Copies what was written until now to a file of its own, which gets a number where its
-/// name is taken. Returns the name. Blocks for up to ten seconds, and to copy.
+/// Copies the trace so far to a file of its own, which gets a number if its
+/// name is taken. Returns the name. Blocks for up to ten seconds, and while it copies.
 ///
 /// # Errors
 ///
-/// There is nothing to copy, or nowhere to copy it to. Nothing is left behind.
+/// The trace cannot be read, or the copy not be written. Nothing stays.
 pub(crate) fn dump(runtime: &Runtime, path: PathBuf) -> Result<PathBuf, DumpError> {
     if runtime.sink.only_analyzes() {
         return Err(DumpError::OnlyAnalyzed);
@@ -64,7 +64,7 @@ pub(crate) fn dump(runtime: &Runtime, path: PathBuf) -> Result<PathBuf, DumpErro
     match copy(from, to, extent) {
         Ok(()) => Ok(path),
         Err(error) => {
-            // There is nobody to tell that half a copy stays.
+            // A failure to remove half a copy cannot be reported.
             let _ = fs::remove_file(&path);
             Err(DumpError::Write { path, error })
         }

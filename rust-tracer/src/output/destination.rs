@@ -1,11 +1,11 @@
-//! Where the trace goes: a file that was not there before, or what the user has put
+//! Where the trace goes: a new file, or a pipe or device that the user has put
 //! there on purpose.
 //!
-//! A JVM may run as root and write to a directory that everybody may write to. So a
-//! trace never goes through a symbolic link that somebody has prepared nor into
-//! somebody's pipe, and nobody else can read it. And a JVM that is started again, in a
-//! container even with the same process id, does not overwrite the trace that tells why
-//! the last one ended: where a name is taken, the file gets a number.
+//! A JVM may run as root and write to a directory that is writable for all users. So a
+//! trace never goes through a symbolic link nor into a pipe that another user has prepared,
+//! and only its own user can read it. And a JVM that is started again, in a
+//! container even with the same process id, does not overwrite the trace that says why
+//! the last one ended: if a name is taken, the file gets a number.
 
 use std::fs::{File, FileType, Metadata};
 use std::io::{self, ErrorKind};
@@ -18,14 +18,14 @@ use crate::os::{self, InWords};
 /// Most traces of one name in a directory.
 const MAX_NUMBER: u32 = 9_999;
 
-/// What the trace is written to.
+/// The target of the trace.
 #[derive(Debug)]
 pub(crate) enum Destination {
     /// A file that this process has created. It can be removed and cut off.
     Created(File),
     /// A device, or a descriptor that the process was given.
     Given(File),
-    /// A named pipe, to be opened once somebody reads it.
+    /// A named pipe, to be opened once it has a reader.
     Pipe,
 }
 
@@ -74,7 +74,7 @@ impl Destination {
         Err(ErrorKind::AlreadyExists.into())
     }
 
-    /// What is there, if it is meant to be written to: a device, which only root can
+    /// Opens an existing target that is meant to be written to: a device, which only root can
     /// make, or a named pipe of the JVM's own user or of root.
     fn existing(path: &Path) -> io::Result<Option<Self>> {
         let Ok(found) = path.symlink_metadata() else {
@@ -91,12 +91,12 @@ impl Destination {
             return Ok(None);
         }
         let device = open_existing(path)?;
-        // Somebody may have exchanged it meanwhile.
+        // It may have been exchanged meanwhile.
         Ok(is_device(device.metadata()?.file_type()).then_some(Self::Given(device)))
     }
 }
 
-/// Opens a named pipe if somebody reads it.
+/// Opens a named pipe if it has a reader.
 ///
 /// # Errors
 ///
@@ -111,7 +111,7 @@ pub(crate) fn open_pipe(path: &Path) -> io::Result<Option<File>> {
                 Err(ErrorKind::AlreadyExists.into())
             }
         }
-        // Nobody reads it.
+        // It has no reader.
         Err(error) if error.raw_os_error() == Some(libc::ENXIO) => Ok(None),
         Err(error) => Err(error),
     }
@@ -128,7 +128,7 @@ fn create(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
-/// Opens what is there without waiting for anybody. Writing to it waits.
+/// Opens an existing target without waiting for a reader. Writing to it waits.
 fn open_existing(path: &Path) -> io::Result<File> {
     let file = File::options()
         .write(true)
@@ -142,7 +142,7 @@ fn is_device(kind: FileType) -> bool {
     kind.is_char_device() || kind.is_block_device()
 }
 
-/// Nobody but root or the JVM's own user has made it.
+/// Returns whether root or the JVM's own user has made it.
 fn is_trusted(file: &Metadata) -> bool {
     [0, os::user_id()].contains(&file.uid())
 }
@@ -333,7 +333,7 @@ mod tests {
         let folder = Folder::new("trap");
         let path = folder.make_pipe("a.lct");
         if std::os::unix::fs::chown(&path, Some(12_345), None).is_err() {
-            // Only root can make somebody else's file.
+            // Only root can make another user's file.
             return;
         }
         assert_eq!(folder.created("a.lct"), "a.1.lct");

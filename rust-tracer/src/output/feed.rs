@@ -1,8 +1,8 @@
-//! What the drainer writes, on its way to the analysis in the same process.
+//! The bytes of the trace on their way from the drainer to the analysis in the same process.
 //!
-//! The bytes are those of a trace file, so the same reader decodes them. There is room for
-//! some of them. If the analysis falls behind, the drainer waits for it, not the application:
-//! buffers stay where they are until there is no room for more, and are given up as if a disk
+//! The bytes are those of a trace file, so the same reader decodes them. Their number is
+//! bounded. If the analysis falls behind, the drainer waits for it, not the application:
+//! buffers stay where they are until their bound is reached, and are given up as if a disk
 //! were slow.
 
 use std::collections::{TryReserveError, VecDeque};
@@ -12,12 +12,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use trace_report::Question;
 
-/// Between the drainer, the analysis, and those who want a report.
+/// The queue between the drainer, the analysis, and threads that ask for a report.
 #[derive(Debug)]
 pub(crate) struct Feed {
     state: Mutex<State>,
     changed: Condvar,
-    /// Bytes that there is room for.
+    /// The most bytes in the queue.
     room: usize,
 }
 
@@ -41,7 +41,7 @@ pub(crate) enum Outcome {
     Failed,
 }
 
-/// Somebody waits for a report.
+/// A thread waits for a report.
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) question: Question,
@@ -54,7 +54,7 @@ pub(crate) struct Request {
 pub(crate) struct FeedReader(pub(crate) Arc<Feed>);
 
 impl Feed {
-    /// A feed with room for so many bytes.
+    /// Returns a feed of at most this many bytes.
     ///
     /// # Errors
     ///
@@ -69,7 +69,7 @@ impl Feed {
         }))
     }
 
-    /// Appends bytes. Waits for room as long as the analysis goes on.
+    /// Appends bytes. Waits while the feed is full and the analysis goes on.
     pub(crate) fn append(&self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             let is_full = |state: &mut State| state.bytes.len() >= self.room && state.listens();
@@ -114,7 +114,7 @@ impl Feed {
         self.lock().outcome
     }
 
-    /// The analysis has ended. Who waits for a report gets none.
+    /// Notes that the analysis has ended. Threads that wait for a report get none.
     pub(crate) fn end(&self, outcome: Outcome) {
         let mut state = self.lock();
         state.outcome = Some(outcome);
@@ -131,7 +131,7 @@ impl Feed {
         self.changed.notify_all();
     }
 
-    /// Asks for a report. Nobody will answer if this returns false.
+    /// Asks for a report. Returns false if no answer will come.
     pub(crate) fn ask(&self, request: Request) -> bool {
         let mut state = self.lock();
         let is_answered = state.outcome.is_none() && state.requests.try_reserve(1).is_ok();
@@ -142,7 +142,7 @@ impl Feed {
         is_answered
     }
 
-    /// The next request that can be answered when so many bytes were analyzed.
+    /// Returns the next request that can be answered once this many bytes were analyzed.
     pub(crate) fn take_request(&self, bytes: u64) -> Option<Request> {
         let mut state = self.lock();
         let is_due = state.is_due(bytes);
@@ -158,13 +158,13 @@ impl Feed {
         self.wait_while(|state| state.bytes.is_empty() && !state.is_closed);
     }
 
-    /// Waits for more bytes, the end, or a request that can be answered when so many bytes were
+    /// Waits for more bytes, the end, or a request that can be answered once this many bytes were
     /// analyzed.
     pub(crate) fn await_work(&self, bytes: u64) {
         self.wait_while(|state| state.bytes.is_empty() && !state.is_closed && !state.is_due(bytes));
     }
 
-    /// Waits for a request, or the end, of a feed to which nobody listens.
+    /// Waits for a request, or the end, of a feed whose bytes are not read any more.
     pub(crate) fn await_request(&self) -> Option<Request> {
         self.wait_while(|state| state.requests.is_empty() && !state.is_closed);
         self.take_request(u64::MAX)

@@ -25,7 +25,7 @@ pub(crate) struct Output {
     len: u64,
     /// Set to 0 after a failure.
     enabled: Option<&'static AtomicU8>,
-    /// What [`append`](Self::append) took since it was asked for last.
+    /// The duration of [`append`](Self::append) since last asked for.
     appending: Duration,
 }
 
@@ -44,7 +44,7 @@ impl Output {
         }
     }
 
-    /// Writing may wait for somebody who reads a pipe.
+    /// Returns whether writing may wait for the reader of a pipe.
     pub(crate) fn has_reader(&self) -> bool {
         self.file.as_ref().is_some_and(TraceFile::has_reader)
     }
@@ -73,7 +73,7 @@ impl Output {
         Ok(())
     }
 
-    /// How long it took to append since this was asked for last, whether the thread was busy with that or
+    /// Returns how long appending took since the last call, whether the thread was busy or
     /// waited.
     pub(crate) fn take_appending(&mut self) -> Duration {
         mem::take(&mut self.appending)
@@ -103,14 +103,14 @@ impl Output {
             // Release, as the JVM's own stores to this flag.
             enabled.store(0, Ordering::Release);
         }
-        // There is nobody to tell that standard error cannot be written.
+        // A failure to write to standard error cannot be reported.
         let _ = writeln!(
             io::stderr(),
             "locktrace: {failure}; tracing is off, the application goes on"
         );
     }
 
-    /// Nothing is written any more. Waits for the analysis to end.
+    /// Stops writing, and waits for the analysis to end.
     pub(crate) fn close(&mut self) {
         if let Some(file) = &mut self.file {
             file.close();

@@ -1,17 +1,17 @@
-//! Up to where the trace file is complete, for copies of it.
+//! How far the trace file is complete, for copies of it.
 
 use std::mem;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Up to where the trace file is whole.
+/// The complete part of the trace file.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Extent {
     /// Length of the file in bytes. A chunk ends there.
     pub(crate) len: u64,
     /// Chunks in it.
     pub(crate) chunks: u64,
-    /// The file has all events from before, in nanoseconds since the trace's start.
+    /// The file has all events before this time, in nanoseconds since the trace's start.
     pub(crate) complete_until_ns: u64,
 }
 
@@ -31,7 +31,7 @@ impl Progress {
         }
     }
 
-    /// Waits for `timeout` until the file has all events from before `time_ns`.
+    /// Waits up to `timeout` until the file has all events before `time_ns`.
     pub(crate) fn wait(&self, time_ns: u64, timeout: Duration) -> Option<Extent> {
         let behind = |extent: &mut Extent| extent.complete_until_ns < time_ns;
         let waited = self

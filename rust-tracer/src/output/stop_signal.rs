@@ -1,10 +1,10 @@
-//! The end of a trace, between the JVM that wants it and the drainer.
+//! The request of the JVM to the drainer to end the trace.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Stops the drainer, and waits for that.
+/// Stops the drainer, and waits until it has stopped.
 #[derive(Debug, Default)]
 pub(crate) struct StopSignal {
     phase: Mutex<Phase>,
@@ -22,8 +22,8 @@ pub(crate) enum Phase {
 }
 
 impl StopSignal {
-    /// Asks the drainer to stop and waits until it has, and returns whether it has.
-    /// Gives up after `timeout`, or when nothing was written for as long as `max_stall`.
+    /// Asks the drainer to stop, waits until it has, and returns whether it has.
+    /// Gives up after `timeout`, or when nothing was written for `max_stall`.
     pub(crate) fn stop(&self, timeout: Duration, max_stall: Duration) -> bool {
         let begin = Instant::now();
         let mut phase = self.lock();
@@ -50,12 +50,12 @@ impl StopSignal {
         }
     }
 
-    /// The drainer is done.
+    /// Returns whether the drainer is done.
     pub(crate) fn is_finished(&self) -> bool {
         *self.lock() == Phase::Finished
     }
 
-    /// Something was written.
+    /// Notes that something was written.
     pub(crate) fn note_progress(&self) {
         self.progress.fetch_add(1, Ordering::Relaxed);
     }

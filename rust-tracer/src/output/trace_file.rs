@@ -20,7 +20,7 @@ pub(crate) struct TraceFile {
     destination: Option<Destination>,
     /// Length of the file, which always ends with the header or a whole chunk.
     len: u64,
-    /// Length of the file without its last chunk. Not less than that of the header.
+    /// Length of the file without its last chunk, but with the header.
     len_before: u64,
     /// Set to 0 after a failure.
     enabled: Option<&'static AtomicU8>,
@@ -32,10 +32,10 @@ pub(crate) enum Failure {
     /// The file cannot be written.
     #[error("{}", InWords(.0))]
     Write(#[from] io::Error),
-    /// Somebody has removed the file.
+    /// The file was removed.
     #[error("the file was removed")]
     Removed,
-    /// Nobody has opened the named pipe until the end.
+    /// No process has opened the named pipe until the end.
     #[error("nobody reads it")]
     NoReader,
     /// The drainer cannot go on.
@@ -44,7 +44,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// What the trace says about it, if it can.
+    /// Returns the reason that the trace gives, if it can.
     pub(crate) fn reason(&self) -> Option<EndReason> {
         match self {
             Self::Write(error) => Some(EndReason::WriteError {
@@ -57,7 +57,7 @@ impl Failure {
 }
 
 impl TraceFile {
-    /// Creates the file, with a number where its name is taken, and says so then.
+    /// Creates the file, with a number if its name is taken, which it reports.
     ///
     /// # Errors
     ///
@@ -69,7 +69,7 @@ impl TraceFile {
         let (opened, destination) = Destination::open(path.clone())?;
         if opened != path {
             let (path, opened) = (path.display(), opened.display());
-            // There is nobody to tell that standard error cannot be written.
+            // A failure to write to standard error cannot be reported.
             let _ = writeln!(
                 io::stderr(),
                 "locktrace: '{path}' exists; the trace goes to '{opened}'"
@@ -84,12 +84,12 @@ impl TraceFile {
         })
     }
 
-    /// The file's name.
+    /// Returns the file's name.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writing may wait for somebody who reads.
+    /// Returns whether writing may wait for a reader.
     pub(crate) fn has_reader(&self) -> bool {
         !matches!(self.destination, Some(Destination::Created(_)))
     }
@@ -115,7 +115,7 @@ impl TraceFile {
         Ok(true)
     }
 
-    /// Appends the header or a chunk. What was written of one that does not fit is cut off.
+    /// Appends the header or a chunk. One that does not fit is cut off again.
     ///
     /// Only the drainer may write: it has blocked the signal that writing to a
     /// closed pipe raises.
@@ -138,11 +138,11 @@ impl TraceFile {
         Ok(())
     }
 
-    /// Notices if somebody has removed the file.
+    /// Checks that the file is still there.
     ///
     /// # Errors
     ///
-    /// Somebody has.
+    /// The file was removed.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         match &self.destination {
             Some(Destination::Created(file)) if file.metadata()?.nlink() == 0 => {
@@ -152,7 +152,7 @@ impl TraceFile {
         }
     }
 
-    /// Makes room where there is none left: cuts off the last chunk. Returns whether
+    /// Cuts off the last chunk, to free space on a full disk. Returns whether
     /// there was one.
     pub(crate) fn cut_off_last(&mut self) -> bool {
         let is_possible = self.len_before < self.len && self.cut_off(self.len_before);
@@ -162,7 +162,7 @@ impl TraceFile {
         is_possible
     }
 
-    /// Cuts the file off, if it is one.
+    /// Truncates the file, if it is one.
     fn cut_off(&self, len: u64) -> bool {
         match &self.destination {
             Some(Destination::Created(file)) => file.set_len(len).is_ok(),
@@ -179,14 +179,14 @@ impl TraceFile {
             enabled.store(0, Ordering::Release);
         }
         let path = self.path.display();
-        // There is nobody to tell that standard error cannot be written.
+        // A failure to write to standard error cannot be reported.
         let _ = writeln!(
             io::stderr(),
             "locktrace: cannot write '{path}': {failure}; tracing is off, the application goes on"
         );
     }
 
-    /// Nothing is written any more.
+    /// Stops writing.
     pub(crate) fn close(&mut self) {
         self.destination = None;
     }

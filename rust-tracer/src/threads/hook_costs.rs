@@ -1,4 +1,4 @@
-//! What the hooks of one thread cost it: how many call chains they recorded and
+//! The cost of one thread's hooks: how many call chains they recorded and
 //! how many cycles they took.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -41,14 +41,14 @@ impl HookCost {
     }
 }
 
-/// What one thread counts about its hooks.
+/// One thread's counts of its hooks.
 #[derive(Debug, Default)]
 pub(crate) struct HookCosts {
     pub(crate) chains_recorded: Count,
     /// Those that the set of chains knew.
     pub(crate) chains_found: Count,
     pub(crate) frames_visited: Count,
-    /// Those of which a return barrier told that they are still the same.
+    /// Frames that a return barrier showed to be unchanged.
     pub(crate) frames_saved: Count,
     by_kind: [HookCost; Hook::ALL.len()],
     /// Hooks of any kind that took very long.
@@ -56,7 +56,7 @@ pub(crate) struct HookCosts {
 }
 
 impl HookCosts {
-    /// What the hooks of several threads cost together.
+    /// Returns the sums of several threads.
     pub(crate) fn sum<'a>(all: impl Iterator<Item = &'a Self>) -> Self {
         let sum = Self::default();
         for costs in all {

@@ -5,11 +5,11 @@ use trace_format::{JavaThreadId, StackRange, ThreadId};
 use crate::primitive::{AtomicU32, AtomicU64, Ordering, fence};
 use crate::threads::owners_seen::SeenOwner;
 
-/// What the thread is known by. Whoever reads the same number before and after has read what
+/// The thread's identity. A reader that finds the same number before and after has read what
 /// belongs to it: numbers are not used again.
 #[derive(Debug, Default)]
 pub(crate) struct ThreadIdentity {
-    /// 0: nobody has the slot, or it is being filled in.
+    /// 0 while the slot is free or is being filled in.
     number: AtomicU32,
     os_id: AtomicU32,
     java_id: AtomicU64,

@@ -1,4 +1,4 @@
-//! A thread's new name on its way from whoever gives it.
+//! A thread's new name on its way from the thread that gives it.
 //!
 //! The name waits in the slot of the thread, which takes it before its next event. Meanwhile the drainer
 //! may copy it, once, in case that event is long in coming.
@@ -10,7 +10,7 @@ use trace_format::JavaThreadId;
 use crate::fallible::{try_box, try_to_string};
 use crate::primitive::{AtomicPtr, Ordering};
 
-/// What a thread is called from now on.
+/// A thread's new name.
 #[derive(Debug)]
 pub(crate) struct Name {
     pub(crate) java_id: JavaThreadId,
@@ -39,7 +39,7 @@ const BEING_COPIED: *mut Name = ptr::without_provenance_mut(COPIED);
 const COPIED: usize = 1;
 
 impl NewName {
-    /// Gives a name. Nobody gets the one before it, if that is still there. By anybody, at any time.
+    /// Gives a name, and drops the previous one if that is still there. By any thread, at any time.
     pub(crate) fn give(&self, name: Box<Name>) {
         // Acquire and release: who gets a name sees it whole.
         let before = self.name.swap(Box::into_raw(name), Ordering::AcqRel);
@@ -47,7 +47,7 @@ impl NewName {
         drop(unsafe { owned(before) });
     }
 
-    /// Takes the name, unless there is none or it is being copied at this moment. By one thread at a time.
+    /// Takes the name, if any, unless it is being copied at this moment. By one thread at a time.
     #[inline]
     pub(crate) fn take(&self) -> Option<Box<Name>> {
         let name = self.name.load(Ordering::Relaxed);
@@ -69,7 +69,7 @@ impl NewName {
         None
     }
 
-    /// Copies the name, unless there is none or it was copied before. `None` also when memory is
+    /// Copies the name, if any, unless it was copied before. `None` also when memory is
     /// short. By the drainer.
     pub(crate) fn copy(&self) -> Option<Box<Name>> {
         let name = self.name.load(Ordering::Relaxed);
@@ -77,13 +77,13 @@ impl NewName {
             return None;
         }
         let name = self.exchange(name, BEING_COPIED).ok()?;
-        // SAFETY: `give` stored a box without a mark, and until somebody replaces the mark, which leaves the
-        // name to this, it is nobody else's.
+        // SAFETY: `give` stored a box without a mark, and until another thread replaces the mark, which leaves the
+        // name to this one, no other thread uses it.
         let copy = unsafe { &*name };
         let copy = Name::try_new(copy.java_id, &copy.text);
         let copied = name.map_addr(|address| address | COPIED);
         if self.exchange(BEING_COPIED, copied).is_err() {
-            // SAFETY: a newer one has come, so that nobody else gets this.
+            // SAFETY: a newer one has come, so that no other thread gets this.
             drop(unsafe { owned(name) });
         }
         copy
@@ -100,7 +100,7 @@ impl NewName {
 ///
 /// # Safety
 ///
-/// `name` was in the cell, and nobody else gets it.
+/// `name` was in the cell, and no other thread gets it.
 unsafe fn owned(name: *mut Name) -> Option<Box<Name>> {
     let name = name.map_addr(|address| address & !COPIED);
     // SAFETY: not null, so `give` stored a box, which is the caller's alone.

@@ -1,6 +1,6 @@
-//! Which thread of the trace a thread of the JVM is, told by its address.
+//! Finds the number in the trace of a thread of the JVM by its address.
 //!
-//! Who contends for a monitor finds the address of the owner in it, but the owner can
+//! A thread that contends for a monitor finds the address of the owner in it, but the owner can
 //! release the monitor and end at any time, so nothing may be read there. This table
 //! can be read and changed by all threads at the same time, without a lock.
 
@@ -9,15 +9,15 @@ use trace_format::ThreadId;
 use crate::counters::Serial;
 use crate::primitive::{AtomicU32, AtomicU64, Ordering};
 
-/// Room for the threads that live at the same time; half a megabyte.
+/// Places for threads that live at the same time; half a megabyte.
 const ENTRIES: usize = 1 << INDEX_BITS;
 /// A model of all interleavings makes the table anew for each.
 const INDEX_BITS: u32 = if cfg!(loom) { 4 } else { 15 };
 /// The lower bits of a hash, which do not choose the entry.
 const UNUSED_BITS: u32 = u64::BITS - INDEX_BITS;
 
-/// A thread stands in one of so many entries from where its address leads: in four
-/// cache lines. Of one that finds no room the number is not known.
+/// The entries, from the one that its address hashes to, in which a thread may stand: four
+/// cache lines. A thread for which all are taken has no known number.
 const PROBES: usize = 16;
 
 /// No thread.
@@ -27,7 +27,7 @@ const BUSY: u64 = 1;
 
 #[derive(Debug, Default)]
 struct Entry {
-    /// Whoever reads it twice with the same result has read the number of a thread
+    /// A thread that reads it twice with the same result has read the number of a thread
     /// with this address in between.
     address: AtomicU64,
     number: AtomicU32,
@@ -39,12 +39,12 @@ struct Entry {
 #[derive(Debug)]
 pub(crate) struct ThreadNumbers {
     entries: Vec<Entry>,
-    /// Threads that found no room.
+    /// Threads without an entry.
     left_out: Serial,
 }
 
 impl ThreadNumbers {
-    /// An empty table; one without room if memory is short.
+    /// An empty table; one without entries if memory is short.
     pub(crate) fn new() -> Self {
         let mut entries = Vec::new();
         if entries.try_reserve_exact(ENTRIES).is_ok() {
@@ -56,7 +56,7 @@ impl ThreadNumbers {
         }
     }
 
-    /// The thread at `address` has this number and the slot of that number from now on.
+    /// Adds the thread at `address`, with its number and the number of its slot.
     pub(crate) fn add(&self, address: u64, number: ThreadId, slot: u32) {
         if address <= BUSY {
             return;
@@ -97,14 +97,14 @@ impl ThreadNumbers {
         }
     }
 
-    /// The number of the thread at `address`; [`ThreadId::NONE`] if there is none, or it is not
+    /// Returns the number of the thread at `address`; [`ThreadId::NONE`] without one, or if it is not
     /// known.
     pub(crate) fn find(&self, address: u64) -> ThreadId {
         let number = self.read(address, |entry| &entry.number);
         number.map_or(ThreadId::NONE, ThreadId)
     }
 
-    /// The number of the slot of the thread at `address`; `None` if there is none, or it is not
+    /// Returns the number of the slot of the thread at `address`; `None` without one, or if it is not
     /// known.
     pub(crate) fn find_slot(&self, address: u64) -> Option<u32> {
         self.read(address, |entry| &entry.slot)
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(numbers.find(1), ThreadId::NONE);
     }
 
-    /// Each thread's numbers have its name in their lower bits: nobody finds the number of
+    /// Each thread's numbers have its name in their lower bits: no lookup finds the number of
     /// another thread.
     #[test]
     fn numbers_are_never_those_of_other_addresses() {
