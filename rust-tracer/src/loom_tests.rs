@@ -550,7 +550,7 @@ fn a_mark_stands_for_all_new_names() {
             })
         });
         let look = || match slots.take_renamed() {
-            true => slots.iter().filter_map(ThreadSlot::name_to_tell).count(),
+            true => slots.iter().filter_map(ThreadSlot::unwritten_name).count(),
             false => 0,
         };
         let early = look();

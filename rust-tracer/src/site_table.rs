@@ -41,10 +41,10 @@ pub(crate) struct Site {
 
 impl Site {
     /// The site is in the trace.
-    const TOLD: u64 = 1 << 31;
+    const WRITTEN: u64 = 1 << 31;
 
     fn word(self) -> u64 {
-        u64::from(self.chain) << 32 | u64::from(self.epoch) & !Self::TOLD
+        u64::from(self.chain) << 32 | u64::from(self.epoch) & !Self::WRITTEN
     }
 }
 
@@ -142,7 +142,7 @@ impl SiteTable {
         };
         for place in places {
             if let Some(known) = place.get(object) {
-                if known & !Site::TOLD != site.word() {
+                if known & !Site::WRITTEN != site.word() {
                     let chain = ChainId::NONE;
                     place.put(object, object, Site { chain, ..site }.word());
                 }
@@ -167,9 +167,14 @@ impl SiteTable {
         }
     }
 
-    /// The site of an object, if it is known in this epoch. Without `again`, only if the trace
-    /// does not have it yet.
-    pub(crate) fn tell(&self, object: ObjectId, epoch: u32, again: bool) -> Option<ChainId> {
+    /// Returns the chain of an object's site, if it is known in this epoch. Without `again`, only if
+    /// the trace does not have it yet.
+    pub(crate) fn chain_to_write(
+        &self,
+        object: ObjectId,
+        epoch: u32,
+        again: bool,
+    ) -> Option<ChainId> {
         let object = object.word();
         let Bucket(places) = self.bucket(object)?;
         let (place, site) = places
@@ -177,17 +182,17 @@ impl SiteTable {
             .find_map(|place| Some((place, place.get(object)?)))?;
         let chain = ChainId(u32::try_from(site >> 32).ok()?);
         let epoch = self.epoch(epoch);
-        let is_described = site as u32 & !(Site::TOLD as u32) == epoch & !(Site::TOLD as u32);
+        let is_described = site as u32 & !(Site::WRITTEN as u32) == epoch & !(Site::WRITTEN as u32);
         if chain.is_none() || !is_described {
             return None;
         }
-        if site & Site::TOLD != 0 {
+        if site & Site::WRITTEN != 0 {
             return again.then_some(chain);
         }
         // Relaxed: of threads that ask at the same time, one writes; guards no other memory.
         let told = place.site.compare_exchange(
             site,
-            site | Site::TOLD,
+            site | Site::WRITTEN,
             Ordering::Relaxed,
             Ordering::Relaxed,
         );
@@ -197,7 +202,7 @@ impl SiteTable {
 
 /// The least is replaced first: empty places, then objects that are no contended locks.
 fn worth(object: u64, site: u64) -> u8 {
-    match (object, site & Site::TOLD) {
+    match (object, site & Site::WRITTEN) {
         (0, _) => 0,
         (_, 0) => 1,
         _ => 2,
@@ -228,15 +233,15 @@ mod tests {
     fn a_site_is_told_once_or_again() {
         let table = SiteTable::new().unwrap();
         table.add(object(1), site(5));
-        assert_eq!(table.tell(object(1), 1, false), Some(ChainId(5)));
-        assert_eq!(table.tell(object(1), 1, false), None);
-        assert_eq!(table.tell(object(1), 1, true), Some(ChainId(5)));
-        assert_eq!(table.tell(object(2), 1, true), None);
+        assert_eq!(table.chain_to_write(object(1), 1, false), Some(ChainId(5)));
+        assert_eq!(table.chain_to_write(object(1), 1, false), None);
+        assert_eq!(table.chain_to_write(object(1), 1, true), Some(ChainId(5)));
+        assert_eq!(table.chain_to_write(object(2), 1, true), None);
         let of_other_class = ObjectId {
             class: ClassId(8),
             ..object(1)
         };
-        assert_eq!(table.tell(of_other_class, 1, true), None);
+        assert_eq!(table.chain_to_write(of_other_class, 1, true), None);
     }
 
     /// The trace may lack the description of its chain.
@@ -244,7 +249,7 @@ mod tests {
     fn a_site_of_an_older_epoch_is_not_told() {
         let table = SiteTable::new().unwrap();
         table.add(object(1), site(5));
-        assert_eq!(table.tell(object(1), 2, true), None);
+        assert_eq!(table.chain_to_write(object(1), 2, true), None);
     }
 
     #[test]
@@ -252,9 +257,9 @@ mod tests {
         let table = SiteTable::new().unwrap();
         table.add(object(1), site(5));
         table.forget();
-        assert_eq!(table.tell(object(1), 1, true), None);
+        assert_eq!(table.chain_to_write(object(1), 1, true), None);
         table.add(object(2), site(6));
-        assert_eq!(table.tell(object(2), 1, true), Some(ChainId(6)));
+        assert_eq!(table.chain_to_write(object(2), 1, true), Some(ChainId(6)));
     }
 
     #[test]
@@ -262,11 +267,11 @@ mod tests {
         let table = SiteTable::new().unwrap();
         table.add(object(1), site(5));
         table.add(object(1), site(5));
-        assert_eq!(table.tell(object(1), 1, true), Some(ChainId(5)));
+        assert_eq!(table.chain_to_write(object(1), 1, true), Some(ChainId(5)));
         table.add(object(1), site(6));
-        assert_eq!(table.tell(object(1), 1, true), None);
+        assert_eq!(table.chain_to_write(object(1), 1, true), None);
         table.add(object(1), site(6));
-        assert_eq!(table.tell(object(1), 1, true), None);
+        assert_eq!(table.chain_to_write(object(1), 1, true), None);
     }
 
     /// However many objects come, contended locks stay until all places are theirs.
@@ -276,19 +281,20 @@ mod tests {
         let locks = 0..1000;
         for lock in locks.clone() {
             table.add(object(lock), site(lock + 1));
-            assert!(table.tell(object(lock), 1, false).is_some());
+            assert!(table.chain_to_write(object(lock), 1, false).is_some());
         }
         for other in 1_000_000..2_000_000 {
             table.add(object(other), site(5));
         }
         let known = locks.filter(|&lock| {
-            let chain = table.tell(object(lock), 1, true);
+            let chain = table.chain_to_write(object(lock), 1, true);
             assert!(chain.is_none_or(|chain| chain == ChainId(lock + 1)));
             chain.is_some()
         });
         // More than four of a thousand in one of 16,384 buckets are rare.
         assert!(known.count() > 990);
-        let newest = (1_990_000..2_000_000).filter(|&it| table.tell(object(it), 1, true).is_some());
+        let newest = (1_990_000..2_000_000)
+            .filter(|&it| table.chain_to_write(object(it), 1, true).is_some());
         assert!(newest.count() > 8_000);
     }
 
@@ -316,7 +322,7 @@ mod tests {
                         let wanted = objects[((round * 7 + thread) % 16) as usize];
                         table.add(object(wanted), site(wanted + 1));
                         let other = objects[((round * 5 + thread * 3) % 16) as usize];
-                        let found = table.tell(object(other), 1, true);
+                        let found = table.chain_to_write(object(other), 1, true);
                         assert!(found.is_none_or(|chain| chain == ChainId(other + 1)));
                     }
                 });

@@ -166,11 +166,11 @@ impl ThreadTracer {
 
     /// Writes where an object was allocated that is a contended lock, if that is known. Without
     /// `again`, only if the trace does not have it yet.
-    pub(crate) fn tell_site(&mut self, object: ObjectId, again: bool) {
+    pub(crate) fn write_site(&mut self, object: ObjectId, again: bool) {
         let Some(sites) = &self.runtime.sites else {
             return;
         };
-        if let Some(chain) = sites.tell(object, self.runtime.metadata_epoch(), again) {
+        if let Some(chain) = sites.chain_to_write(object, self.runtime.metadata_epoch(), again) {
             self.write_event(Event::LockSite(LockSite {
                 class: object.class,
                 identity_hash: object.identity_hash,
@@ -317,13 +317,13 @@ impl ThreadTracer {
         // the thread had no processor is not the tracer's.
         let is_chosen = hook_parts::is_chosen(weight, self.next_random());
         if is_chosen && all <= INTERRUPTED_CYCLES {
-            self.tell_parts(cycles.before_break.1, first, (end, last));
+            self.note_parts(cycles.before_break.1, first, (end, last));
         }
     }
 
     /// Notes when the tracer ran in a hook: for `first` cycles before the break, and for `last`
     /// cycles before the end.
-    fn tell_parts(&self, break_begin: u64, first: u64, (end, last): (u64, u64)) {
+    fn note_parts(&self, break_begin: u64, first: u64, (end, last): (u64, u64)) {
         let end_ns = self.runtime.clock.now_ns();
         let ns_per_cycle = self.runtime.clock.ns_per_cycle();
         let duration_ns = |cycles: u64| (cycles as f64 * ns_per_cycle) as u64;

@@ -197,7 +197,7 @@ impl Drainer {
             if check {
                 last_check = Instant::now();
                 if self.runtime.threads.slots.take_renamed() {
-                    self.write_names(ThreadSlot::name_to_tell)?;
+                    self.write_names(ThreadSlot::unwritten_name)?;
                 }
                 self.output.check()?;
                 self.write_news()?;

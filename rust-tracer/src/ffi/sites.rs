@@ -44,7 +44,7 @@ pub unsafe extern "C" fn lct_tell_site(
     again: bool,
 ) {
     let Some(thread) = thread else { return };
-    thread.tell_site(object_id(class_id, identity_hash), again);
+    thread.write_site(object_id(class_id, identity_hash), again);
 }
 
 fn object_id(class: u32, identity_hash: u32) -> ObjectId {

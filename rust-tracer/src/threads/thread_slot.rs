@@ -79,7 +79,7 @@ impl ThreadSlot {
     }
 
     /// Returns a name that the thread will write, but has not yet; each once. For the drainer.
-    pub(crate) fn name_to_tell(&self) -> Option<Box<Name>> {
+    pub(crate) fn unwritten_name(&self) -> Option<Box<Name>> {
         self.new_name.copy()
     }
 

@@ -121,7 +121,7 @@ static void expand_file_name(const char* name, char* buffer, size_t size) {
   *out = '\0';
 }
 
-// Two threads may be asked at the same time. Who is second goes away: it could not say
+// Two threads may be asked at the same time. The second one gives up: it could not say
 // what it has started or stopped.
 bool LockTrace::try_change() { return Atomic::cmpxchg(1, &_is_changing, 0) == 0; }
 void LockTrace::changed()    { OrderAccess::release_store(&_is_changing, 0); }
@@ -131,16 +131,16 @@ class LockTraceForgetMonitors : public MonitorClosure {
   void do_monitor(ObjectMonitor* monitor) { monitor->locktrace()->forget_trace(); }
 };
 
-// There may be a million of them, so safepoints go on meanwhile. Nobody else writes what the last
-// trace has left in them, but for deflation, which clears it, too; and they are never freed.
+// There may be a million of them, so safepoints go on meanwhile. Besides this, only deflation
+// writes what the last trace has left in them, and clears it, too; and they are never freed.
 static void forget_last_trace_in_monitors(JavaThread* thread) {
   ThreadBlockInVM blocked(thread);
   LockTraceForgetMonitors forget;
   ObjectSynchronizer::monitors_iterate(&forget);
 }
 
-// What an earlier trace has left in threads, or what came about without a trace, would be
-// taken for something of this one.
+// State that an earlier trace has left in threads, or that arose without a trace, would be
+// taken for state of this one.
 class LockTraceBegin : public VM_Operation {
  private:
   LctRuntime* const _runtime;
@@ -166,8 +166,8 @@ class LockTraceBegin : public VM_Operation {
   }
 };
 
-// What threads are parked for already is known by an identity hash, and to give it one may
-// need a safepoint.
+// The objects that threads are already parked for are known by identity hashes, and to give them
+// one may need a safepoint.
 static void hash_park_blockers(JavaThread* thread) {
   ResourceMark rm(thread);
   HandleMark handles(thread);
@@ -182,7 +182,7 @@ static void hash_park_blockers(JavaThread* thread) {
   for (int i = 0; i < blockers.length(); i++) ObjectSynchronizer::FastHashCode(thread, blockers.at(i)());
 }
 
-// What a trace of this VM does not tell, LCT_WITHOUT_...
+// What a trace of this VM lacks, LCT_WITHOUT_...
 static uint16_t what_is_missing(uint8_t kinds) {
   uint16_t missing = 0;
   if ((kinds & LCT_KIND_MONITOR) == 0) missing |= LCT_WITHOUT_MONITORS;
@@ -235,7 +235,7 @@ bool LockTrace::begin(const LockTraceRequest& request, JavaThread* thread, char*
 
   LctRuntime* runtime;
   {
-    // To create a file may take long, on a file system of another machine.
+    // Creating a file may take long, on a network file system.
     ThreadBlockInVM blocked(thread);
     runtime = lct_start(&config, (uint8_t*) error, error_size);
   }
@@ -297,9 +297,9 @@ void LockTrace::start(JavaThread* main_thread) {
   changed();
 }
 
-// A thread in a hook may have taken a sequence number for what it has not written
-// yet. There is no safepoint in between, so at a safepoint all is written. Behind it no
-// thread uses the tracers, and none the runtime.
+// A thread in a hook may have taken a sequence number for an event that it has not written
+// yet. No safepoint comes in between, so at a safepoint everything is written. After it no
+// thread uses the tracers or the runtime.
 class LockTraceEnd : public VM_Operation {
  public:
   VMOp_Type type() const { return VMOp_Dummy; }
@@ -323,7 +323,7 @@ void LockTrace::end_in(JavaThread* thread) {
   state->_tracer = NULL;
 }
 
-// The runtime has still to write the end of the trace.
+// The runtime still has to write the end of the trace.
 LctRuntime* LockTrace::end() {
   LctRuntime* runtime = _runtime;
   _enabled = 0;
@@ -338,12 +338,12 @@ void LockTrace::stop() {
   JavaThread* thread = JavaThread::current();
   const int patience = StopTimeoutMillis / 10;
   for (int i = 0; i < patience && !try_change(); i++) {
-    // Who starts or stops waits for a safepoint, which does not wait for this thread.
+    // A thread that starts or stops a trace waits for a safepoint, which does not wait for this thread.
     ThreadBlockInVM blocked(thread);
     os::sleep(thread, 10, false);
   }
-  // Nobody starts or stops any more. What another thread has stopped is written, or
-  // that takes too long.
+  // No thread starts or stops a trace any more. A trace that another thread has stopped is
+  // written, or that takes too long.
   if (_runtime == NULL) return;
   LctRuntime* runtime = end();
   // Safepoints go on meanwhile.
@@ -383,8 +383,8 @@ bool LockTrace::start_on_request(const LockTraceRequest& request, JavaThread* th
   return started;
 }
 
-// Ends the trace that there is, and frees what it has used. False if its end could not be
-// written: the drainer is stuck, and what it uses stays.
+// Ends the current trace, and frees its memory. False if its end could not be
+// written: the drainer is stuck, and its memory stays.
 bool LockTrace::finish(JavaThread* thread) {
   LctRuntime* runtime = end();
   // Safepoints go on meanwhile.
@@ -426,7 +426,7 @@ bool LockTrace::dump_on_request(const char* file, JavaThread* thread, outputStre
     char text[JVM_MAXPATHLEN];
     expand_file_name(file, path, sizeof(path));
     LctRuntime* runtime = _runtime;
-    // To copy a long file takes long.
+    // Copying a long file takes long.
     ThreadBlockInVM blocked(thread);
     dumped = lct_dump(runtime, LockTraceText::of(path), (uint8_t*) text, sizeof(text));
     out->print_cr(dumped ? "Copied the trace so far to %s." : "The trace is not copied: %s.", text);
@@ -447,7 +447,7 @@ bool LockTrace::report_on_request(const LctQuestion& question, JavaThread* threa
     LctRuntime* runtime = _runtime;
     LctText text;
     {
-      // The analysis may be behind.
+      // The analysis may lag.
       ThreadBlockInVM blocked(thread);
       reported = lct_report(runtime, &question, &text);
     }
@@ -521,7 +521,7 @@ LctThread* LockTrace::create_tracer(JavaThread* thread, jlong time_ns) {
   // A thread that attaches contends, if ever, before it is known to Java.
   bool known = java_thread != NULL && !thread->is_attaching_via_jni();
   oop name = known ? java_lang_Thread::name(java_thread) : (oop) NULL;
-  ResourceMark rm;   // the VM thread's own if it is that which asks
+  ResourceMark rm;   // the VM thread's own if that is the caller
   LctThreadStart start;
   start.java_id = known ? (uint64_t) java_lang_Thread::thread_id(java_thread) : 0;
   start.name = LockTraceText::of(known ? thread->get_thread_name() : "<attaching>");
@@ -530,7 +530,7 @@ LctThread* LockTrace::create_tracer(JavaThread* thread, jlong time_ns) {
   start.time_ns = time_ns;
   state->_tracer = lct_thread_start(_runtime, &start);
   lct_thread_os_id(state->_tracer, (uint32_t) thread->osthread()->thread_id());
-  // With the fence in thread_renamed: whoever does not find the tracer has set the name before.
+  // With the fence in thread_renamed: a thread that does not find the tracer has set the name before.
   OrderAccess::fence();
   if (known && java_lang_Thread::name(java_thread) != name) {
     tell_name(thread, java_thread, thread->get_thread_name());
@@ -624,7 +624,7 @@ jlong LockTrace::safepoint_clock(jlong now_ns) {
   return total_ns + (begin_ns == 0 ? 0 : MAX2(now_ns - begin_ns, (jlong) 0));
 }
 
-// Buffers that lie with idle threads would delay the analysis of the events
+// Buffers that idle threads keep would delay the analysis of the events
 // that other threads have written since.
 void LockTrace::gc_begin() {
   if (enabled()) reclaim_buffers();
@@ -655,9 +655,9 @@ class LockTraceUnloadedMethods : public KlassClosure {
   }
 };
 
-// What was written about the loader's classes goes to the file before the event that
-// ends them. Most of thousands of loaders that are unloaded at once, as those of
-// VM-anonymous classes, the trace has never named.
+// Everything written about the loader's classes goes to the file before the event that
+// ends them. Of thousands of loaders that are unloaded at once, as those of
+// VM-anonymous classes are, the trace has never named most.
 void LockTrace::loader_unloading(ClassLoaderData* loader) {
   LockTraceSites::loader_unloading(loader);
   if (!enabled() || _vm_thread_tracer == NULL) return;

@@ -25,14 +25,14 @@
 #include "runtime/objectMonitor.inline.hpp"
 
 // ---------------------------------------------------------------------------
-// Who needs the next release
+// The need for the next release
 
 void LockTraceInterest::contender_comes()    { Atomic::add(+contender, &_bits); }
 void LockTraceInterest::contender_leaves()   { Atomic::add(-contender, &_bits); }
 void LockTraceInterest::forward_ref_comes()  { Atomic::add(+forward_ref_bit, &_bits); }
 void LockTraceInterest::forward_ref_leaves() { Atomic::add(-forward_ref_bit, &_bits); }
 
-// The number of a trace is cut off: what it would be taken for is 65,536 traces older.
+// The number of a trace is truncated: a trace with the same mark is 65,536 traces older.
 static uint16_t session_mark() { return (uint16_t) LockTrace::session(); }
 
 // One of an earlier trace may be there.
@@ -91,16 +91,16 @@ static void describe_if_new(LctThread* tracer, JavaThread* self, ObjectMonitor* 
   lct_lock_describe(tracer, &description);
 }
 
-// A thread or a lock on a thread's stack. Whoever has the lock of a class's initialization
-// for a moment is not who initializes the class.
+// A thread, or a lock on a thread's stack. The thread that has the lock of a class's
+// initialization for a moment is not the one that initializes the class.
 static void* owner_seen(ObjectMonitor* monitor, LockTraceClassInit* init) {
   return init != NULL && init->awaits_initializer() ? init->initializer() : monitor->owner();
 }
 
-// Who owns the monitor, told without a lock and without stopping anybody: the owner may
-// release the monitor and end at any moment, so its memory is not looked at. Nobody if
-// there is none, or owners come and go too fast.
-static LctOwner tell_owner(ObjectMonitor* monitor, LockTraceClassInit* init) {
+// Returns the owner of the monitor without a lock and without stopping a thread: the owner may
+// release the monitor and end at any moment, so its memory is not read. Not known
+// without an owner, or if owners come and go too fast.
+static LctOwner find_owner(ObjectMonitor* monitor, LockTraceClassInit* init) {
   const int max_tries = 3;
   LctOwner owner = { 0, 0 };
   for (int tries = 0; tries < max_tries; tries++) {
@@ -112,8 +112,8 @@ static LctOwner tell_owner(ObjectMonitor* monitor, LockTraceClassInit* init) {
     // memory of an owner that ended.
     if (owner_seen(monitor, init) != seen) continue;
     owner.thread = number;
-    // A lock on the owner's stack: it had the object before somebody inflated the
-    // monitor. OwnerIsThread would tell, but is set too late and not always.
+    // A lock on the owner's stack: it had the object before a thread inflated the
+    // monitor. OwnerIsThread would say so, but is set too late and not always.
     if (number == 0) owner.stack_address = (uint64_t) (uintptr_t) seen;
     break;
   }
@@ -151,8 +151,8 @@ static void hash_at_safepoint(ObjectMonitor* monitor) {
   monitor->set_header(header->copy_set_hash(hash == markOopDesc::no_hash ? 1 : hash));
 }
 
-// What the owner has to be known by must exist before the enter looks for it: no thread
-// has a tracer yet.
+// The owner's tracer must exist before the enter looks for it: no thread
+// has one yet.
 LockTraceOpenWaits::Outcome LockTraceEnter::write_open(JavaThread* thread, jlong began_ns, bool in_time) {
   LockTraceEnter* enter = thread->locktrace()->_enter;
   if (enter == NULL || enter->_monitor->owner() == thread || enter->is_of_this_trace()) {
@@ -176,7 +176,7 @@ void LockTraceEnter::write_enter(jlong began_ns) {
   describe_if_new(tracer, _thread, _monitor, init);
   LockTraceMonitor* lock = _monitor->locktrace();
   assert(is_one_word(_monitor), "compiled code would overlook the contender");
-  // Who waits since an earlier trace is counted.
+  // A thread that has waited since an earlier trace is counted already.
   if (_tracer == NULL) _monitor->locktrace_interest()->contender_comes();
   LctContendedEnter event;
   event.lock = lock->id;
@@ -186,10 +186,10 @@ void LockTraceEnter::write_enter(jlong began_ns) {
   event.time_ns = began_ns != 0 ? began_ns : os::javaTimeNanos();
   event.chain = LockTraceStackWalk::record(_thread, tracer, (oop) _monitor->object());
   event.after_wait = init == NULL && _thread->current_waiting_monitor() == _monitor;
-  // As late as possible: who is seen now, after the number was taken, will write an
+  // As late as possible: an owner seen now, after the number was taken, will write an
   // event when it releases the monitor, unless it has looked for contenders already
   // and not released the monitor yet.
-  event.owner = tell_owner(_monitor, init);
+  event.owner = find_owner(_monitor, init);
   lct_contended_enter(tracer, &event);
   _safepoint_ns = LockTrace::safepoint_clock(event.time_ns);
   _tracer = tracer;
@@ -203,7 +203,7 @@ JavaThread* LockTraceEnter::owner_of(JavaThread* thread) {
   LockTraceEnter* enter = thread->locktrace()->_enter;
   void* owner = enter == NULL ? NULL : owner_seen(enter->_monitor, LockTraceClassInit::of(thread, enter->_monitor));
   if (owner == NULL) return NULL;
-  // What has a number is a thread; else it is likely a lock on a stack.
+  // With a number it is a thread; otherwise likely a lock on a stack.
   bool is_thread = lct_thread_number(LockTrace::runtime(), (uint64_t) (uintptr_t) owner) != 0;
   return is_thread ? (JavaThread*) owner : Threads::owning_thread_from_monitor_owner((address) owner, false);
 }
@@ -213,7 +213,7 @@ oop LockTraceEnter::object_of(JavaThread* thread) {
   return enter == NULL ? (oop) NULL : (oop) enter->_monitor->object();
 }
 
-// A wait that is not in the trace ends without an event, but the hold that follows
+// A wait that is not in the trace ends without an event, but the hold after it
 // belongs to the trace.
 void LockTraceEnter::acquired() {
   if (!LockTrace::enabled()) {
@@ -270,7 +270,7 @@ void LockTraceEnter::write_entered() {
 // ---------------------------------------------------------------------------
 // Holds
 
-// All contenders may be ones of an earlier trace. Then the lock has no number, and a
+// All contenders may be of an earlier trace. Then the lock has no identifier, and a
 // thread that contends from now on comes during the hold.
 void LockTraceHold::note(ObjectMonitor* monitor, Thread* self, jlong acquired_ns) {
   if (!LockTrace::enabled() || !self->is_Java_thread() || monitor->locktrace()->id == 0) return;
@@ -304,10 +304,10 @@ void LockTraceExit::begin(Thread* self) {
     if (_wait->_class_init != NULL) return;
   }
   LockTraceClassInit* init = LockTraceClassInit::of(thread, _monitor);
-  // It goes on to be who the others wait for.
+  // The others go on waiting for it.
   if (init != NULL && init->is_initializer()) return;
   if (!LockTrace::enabled()) {
-    // Nobody will resolve the reference, and it must not send each release here.
+    // The reference will not be resolved, and must not send each release here.
     _monitor->locktrace()->take_forward_ref(_monitor->locktrace_interest());
     return;
   }
@@ -319,10 +319,10 @@ void LockTraceExit::begin(Thread* self) {
 
 void LockTraceExit::take_sequence() {
   // No wait needs this exit. The monitor's queue may hold threads all the same:
-  // notified ones, which wait for nobody until they have woken up.
+  // notified ones, which do not wait for an owner until they have woken up.
   if (!_monitor->locktrace_interest()->has_contenders()) return;
   LockTraceMonitor* lock = _monitor->locktrace();
-  // They wait since before the trace.
+  // They have waited since before the trace.
   if (lock->id == 0) return;
   if (LockTrace::tracer(_thread) == NULL) {
     lock->forget_hold();
@@ -339,7 +339,7 @@ void LockTraceExit::take_sequence() {
   _event.lock = lock->id;
   _event.sequence = lct_lock_next_sequence(lock);
   _event.time_ns = os::javaTimeNanos();
-  // Who initializes a class has more than the lock, and since before it had that.
+  // The initializer of a class holds more than the lock, and since before it had that.
   _event.hold_ns = lock->hold_ends(_event.time_ns);
   if (LockTraceClassInit::of(_thread, _monitor) != NULL) _event.hold_ns = LCT_HOLD_NOT_KNOWN;
   _cycles.end_part();

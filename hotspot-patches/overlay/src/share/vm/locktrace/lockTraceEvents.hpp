@@ -24,11 +24,11 @@
 // entered's while owning. The events are written when they hurt least: an
 // exit's after the release.
 
-// A hold of a monitor, from when a thread acquires it until it releases it. While
-// somebody contends, each acquisition is noted in the monitor, and the exit event says
+// A hold of a monitor, from when a thread acquires it until it releases it. While a
+// thread contends, each acquisition is noted in the monitor, and the exit event says
 // how long the hold lasted.
 //
-// An owner that finds no contender notes nothing: whoever contends later came during the
+// An owner that finds no contender notes nothing: a thread that contends later came during the
 // hold. A contender adds itself with an atomic instruction before it takes the time, and
 // the owner looks for contenders after the atomic instruction that made it the owner.
 // C2's code looks before: if a contender comes between the two, its next step finds the
@@ -53,7 +53,7 @@ class LockTraceEnter : public StackObj {
   LctThread* _tracer;         // NULL while no contended enter has been written
   uint32_t   _session;        // the trace that the tracer belongs to
   jlong      _safepoint_ns;   // safepoint clock at the contended enter
-  jlong      _acquired_ns;    // 0: not acquired yet, or not told
+  jlong      _acquired_ns;    // 0: not acquired yet, or not noted
   bool       _untraced;       // acquired while there was no trace
   jlong      _stopped_ns;     // in safepoints, until acquired
   LockTraceCycles _cycles;    // of the contended entered
@@ -97,8 +97,8 @@ class LockTraceEnter : public StackObj {
   // began, if there is time for it.
   static LockTraceOpenWaits::Outcome write_open(JavaThread* thread, jlong began_ns, bool in_time);
 
-  // At a safepoint: who owns what the thread is blocked on, and that object; NULL if there is
-  // nobody, or it is not blocked.
+  // At a safepoint: the owner of the monitor that the thread is blocked on, and the object; NULL
+  // without an owner, or if it is not blocked.
   static JavaThread* owner_of(JavaThread* thread);
   static oop object_of(JavaThread* thread);
 };
@@ -157,12 +157,12 @@ class LockTraceWait : public StackObj {
     if (LockTrace::enabled()) begin(thread);
   }
 
-  // Owning the monitor again: what its owners did meanwhile must not have
-  // consumed the reference.
+  // Owning the monitor again: its owners must not have consumed the
+  // reference meanwhile.
   void reacquired() { if (_forward_ref != 0 || _class_init != NULL) restore(); }
 };
 
-// Tells stack walks the compiled caller of a leaf routine that is called without a frame
+// Shows stack walks the compiled caller of a leaf routine that is called without a frame
 // anchor: C2's slow path of monitor exit. The anchor itself stays untouched,
 // because the rest of the VM must not take the thread for walkable.
 class LockTraceLeafCaller : public StackObj {

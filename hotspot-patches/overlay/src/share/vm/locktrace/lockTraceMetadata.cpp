@@ -24,8 +24,8 @@
 // Needs Thread, which it does not include.
 #include "runtime/objectMonitor.inline.hpp"
 
-// True if the caller has to describe the entity: nobody has in this epoch, and
-// it won the race for it.
+// True if the caller has to describe the entity: no thread has in this epoch, and
+// the caller won the race for it.
 bool LockTraceMetadata::claim(LockTraceId* described, uint32_t* id) {
   uint32_t epoch = lct_metadata_epoch(LockTrace::runtime());
   jlong seen = described->_epoch_and_id;
@@ -48,7 +48,7 @@ uint32_t LockTraceMetadata::class_id(LctThread* tracer, Klass* klass) {
   while (to_describe) {
     Klass* super = klass->super();
     uint32_t super_id = 0;
-    // Every other class is an Object, and nobody asks.
+    // Every other class is an Object, and that is never asked.
     to_describe = super != NULL && super != SystemDictionary::Object_klass() && claim(super->locktrace_id(), &super_id);
     describe_class(tracer, klass, id, super_id);
     klass = super;
@@ -81,15 +81,15 @@ uint32_t LockTraceMetadata::mirrored_class_id(LctThread* tracer, oop object) {
 
 intptr_t LockTraceMetadata::known_hash(oop object) {
   markOop mark = object->mark();
-  // Not deflated meanwhile: that takes a safepoint.
+  // Not deflated meanwhile: that needs a safepoint.
   if (mark->has_monitor()) mark = mark->monitor()->header();
   return mark->is_neutral() ? mark->hash() : 0;
 }
 
 // As external_name(). That appends the identity hash of the mirror to the name of a
-// VM-anonymous class, and to compute a hash may revoke a bias at a safepoint or inflate a
+// VM-anonymous class, and computing a hash may revoke a bias at a safepoint or inflate a
 // monitor. The JVM has computed it when it defined the class, so it is missing here only
-// while somebody locks the mirror without a monitor.
+// while a thread locks the mirror without a monitor.
 static const char* name_of(Klass* klass) {
   if (!klass->oop_is_instance() || !InstanceKlass::cast(klass)->is_anonymous()) return klass->external_name();
   const char* name = klass->name()->as_klass_external_name();
