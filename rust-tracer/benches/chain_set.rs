@@ -2,7 +2,7 @@
 //! in shards with a mutex each. All get the same hash, computed before.
 //!
 //! Those of one group are measured one after the other, so that they meet the
-//! same state of the machine. The time of a lookup is that of all threads together,
+//! same state of the machine. The time of a lookup is the time of all threads together
 //! divided by all their lookups.
 
 use std::hash::{BuildHasherDefault, Hash, Hasher};

@@ -18,7 +18,7 @@ fn text(text: &'static str) -> LctStr {
 }
 
 fn chain_key(frames: &[u64]) -> LctChainKey {
-    // SAFETY: the number of frames is that of the slice.
+    // SAFETY: the number of frames is the length of the slice.
     let hash = unsafe { lct_chain_hash(0, frames.as_ptr(), frames.len()) };
     LctChainKey {
         frames: frames.as_ptr(),

@@ -351,7 +351,7 @@ typedef struct LctLock {
    */
   uint64_t id;
   /*
-   The sequence number taken last; 0 is that of the description.
+   The sequence number taken last; the description has 0.
    */
   uint64_t last_sequence;
 } LctLock;
@@ -585,7 +585,7 @@ typedef struct LctParkEnd {
   uint8_t reason;
   /*
    The unpark that gave the permit has its place in the order of this
-   thread, not in that of the blocker.
+   thread, not in the order of the blocker.
    */
   bool unpark_elsewhere;
 } LctParkEnd;

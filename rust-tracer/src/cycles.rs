@@ -57,7 +57,7 @@ pub(crate) fn between(begin: u64, end: u64) -> u64 {
 /// Cycles of the time stamp counter, from any start.
 ///
 /// Its rate is constant and, on every processor with an invariant counter, the
-/// same on all cores; it is not that of the core's current frequency.
+/// same on all cores; it is not the core's current frequency.
 #[cfg(target_arch = "x86_64")]
 pub fn now() -> u64 {
     // SAFETY: every x86_64 processor has the instruction, and Linux lets

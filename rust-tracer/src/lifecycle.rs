@@ -352,13 +352,13 @@ mod tests {
         rename(1, "first");
         rename(2, &longest);
         let begin = Instant::now();
-        let mut told = Vec::new();
-        while told.len() < 2 && begin.elapsed() < Duration::from_secs(60) {
+        let mut found = Vec::new();
+        while found.len() < 2 && begin.elapsed() < Duration::from_secs(60) {
             std::thread::sleep(Duration::from_millis(50));
-            told = names(&path);
+            found = names(&path);
         }
-        told.sort_unstable();
-        assert_eq!(told, [(1, "first".to_owned()), (2, longest.clone())]);
+        found.sort_unstable();
+        assert_eq!(found, [(1, "first".to_owned()), (2, longest.clone())]);
 
         rename(1, "second");
         rename(1, "third");

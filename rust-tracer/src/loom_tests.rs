@@ -296,7 +296,7 @@ fn a_chain_can_come_again_while_it_is_unlinked() {
 
 /// What is removed is not freed while somebody reads it: neither a thread that reads
 /// again and again, nor one whose slot comes meanwhile. Loom fails if the access that
-/// stands for the freeing is not ordered after that of each reader.
+/// stands for the freeing is not ordered after the access of each reader.
 #[test]
 fn what_is_removed_outlives_its_readers() {
     loom::model(|| {
@@ -456,7 +456,7 @@ fn assert_ends_after_event(runtime: &'static Runtime) {
     }
 }
 
-/// A slot has one owner at a time, and whoever looks at all slots finds them.
+/// A slot has one owner at a time, and a thread that looks at all slots finds them.
 #[test]
 fn thread_slots_have_one_owner() {
     loom::model(|| {
@@ -617,7 +617,7 @@ fn parts_of_hooks_arrive_whole_or_are_counted() {
     });
 }
 
-/// Whoever finds the same number before and after has read what is that thread's.
+/// A reader that finds the same number before and after has read data of that thread.
 #[test]
 fn an_identity_is_of_one_thread() {
     loom::model(|| {

@@ -50,7 +50,7 @@ pub(crate) fn page_len() -> usize {
     usize::try_from(len).unwrap_or(4096)
 }
 
-/// Whether a store to a block that [was reserved](reserve) finds room for certain. File
+/// Whether a store to a block that [was reserved](reserve) always finds a block. File
 /// systems that write what changes to another place can be full then, and the store would
 /// end the process; those of other machines can go away.
 pub(crate) fn keeps_reserved_space(file: &File) -> bool {

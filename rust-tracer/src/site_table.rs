@@ -83,7 +83,7 @@ impl Place {
             return None;
         }
         let site = self.site.load(Ordering::Acquire);
-        // Orders the two loads of the object around that of the site: if a thread has put another
+        // Orders the two loads of the object around the load of the site: if a thread has put another
         // object here meanwhile, it is seen.
         fence(Ordering::Acquire);
         (self.object.load(Ordering::Relaxed) == object).then_some(site)
@@ -190,13 +190,13 @@ impl SiteTable {
             return again.then_some(chain);
         }
         // Relaxed: of threads that ask at the same time, one writes; guards no other memory.
-        let told = place.site.compare_exchange(
+        let taken = place.site.compare_exchange(
             site,
             site | Site::WRITTEN,
             Ordering::Relaxed,
             Ordering::Relaxed,
         );
-        (told.is_ok() || again).then_some(chain)
+        (taken.is_ok() || again).then_some(chain)
     }
 }
 

@@ -384,7 +384,7 @@ impl ThreadTracer {
             stack: self.stack,
         });
         self.write(&Record::Event(start));
-        // Another name may have been told before, which the start does not change.
+        // Another name may have been written before, which the start does not change.
         if self.is_renamed {
             let java_id = self.java_id;
             let rename = ThreadRename {

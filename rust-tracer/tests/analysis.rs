@@ -1,4 +1,4 @@
-//! The analysis in the process that is traced, against that of the file that the same trace
+//! The analysis in the process that is traced, against the analysis of the file that the same trace
 //! went to.
 
 use std::ffi::c_void;
@@ -37,7 +37,7 @@ struct Load {
     locks: usize,
     methods: usize,
     waits: usize,
-    /// After so many waits the program does something else for a while.
+    /// The waits after which the program does something else for a while.
     pause_after: usize,
 }
 
@@ -251,7 +251,7 @@ fn text(text: &str) -> LctStr {
     }
 }
 
-/// The report that the command line makes of a file, and what there is to say about that.
+/// The report that the command line makes of a file, and the summary of the trace.
 fn offline(trace: &Path) -> (String, TraceSummary) {
     let aspects = Question::default().aspects();
     let kinds = Kinds::only(WaitKind::Contention);

@@ -73,7 +73,7 @@ impl Buffer {
         len.checked_next_multiple_of(os::page_len()).unwrap_or(len)
     }
 
-    /// Makes the buffer a new one in the same memory, which must have room for
+    /// Makes the buffer a new one in the same memory, which must have at least
     /// `capacity` bytes.
     pub(crate) fn restart(
         &mut self,
@@ -198,7 +198,7 @@ struct LossRecord {
 }
 
 impl LossRecord {
-    /// Room for the [`Event::LostEvents`] at the end.
+    /// The bytes kept free for the [`Event::LostEvents`] at the end.
     const RESERVED: usize = 16;
 
     fn new() -> Self {

@@ -165,7 +165,7 @@ impl BufferFile {
             if let Err(error) = os::reserve(&self.file, offset, EXTENT_LEN as u64) {
                 return self.complain(&error);
             }
-            // Release: whoever uses the extent does so when it has blocks.
+            // Release: a thread that uses the extent does so when it has blocks.
             self.reserved.store(extent.saturating_add(1), Release);
             free = free.saturating_add(1);
         }
@@ -178,11 +178,11 @@ impl BufferFile {
 
     /// Removes the file: the trace has ended.
     pub(crate) fn remove(&self) {
-        // Whoever finds it beside a trace that has its end does not look at it.
+        // A reader that finds it beside a trace that has its end does not look at it.
         let _ = fs::remove_file(&self.path);
     }
 
-    /// A slot of `len` bytes; `None` if there is no room for one.
+    /// A slot of `len` bytes; `None` if the file is full.
     pub(crate) fn take(self: &Arc<Self>, len: usize) -> Option<Slot> {
         let slot = self.free_slot(len);
         if slot.is_none() {
@@ -299,7 +299,7 @@ pub(crate) struct Slot {
     index: u32,
     /// In bytes.
     len: usize,
-    /// Its length and that of the other slots of its extent, in units of [`SLOT_ALIGN`].
+    /// Its length, which all slots of its extent have, in units of [`SLOT_ALIGN`].
     units: usize,
 }
 

@@ -86,7 +86,7 @@ impl CodeUnit {
 }
 
 /// The hash of a part of a chain: of `frames`, outermost first, inside of
-/// `outer_len` others. That of the chain is the sum of those of its parts.
+/// `outer_len` others. The hash of the chain is the sum of the hashes of its parts.
 ///
 /// It is itself a sum with one term for each frame and place, so that the
 /// processor works on several frames at once, and the hash of the frames that

@@ -20,7 +20,7 @@ pub struct LctLock {
     /// Identifier of the lock; 0 if the monitor was not contended since its
     /// inflation.
     pub id: u64,
-    /// The sequence number taken last; 0 is that of the description.
+    /// The sequence number taken last; the description has 0.
     pub last_sequence: u64,
 }
 

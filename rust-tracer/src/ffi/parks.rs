@@ -97,7 +97,7 @@ pub struct LctParkEnd {
     /// One of `LCT_PARK_…`.
     pub reason: u8,
     /// The unpark that gave the permit has its place in the order of this
-    /// thread, not in that of the blocker.
+    /// thread, not in the order of the blocker.
     pub unpark_elsewhere: bool,
 }
 

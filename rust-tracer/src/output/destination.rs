@@ -100,7 +100,7 @@ impl Destination {
 ///
 /// # Errors
 ///
-/// The pipe cannot be opened, or is none any more.
+/// The pipe cannot be opened, or is no pipe any more.
 pub(crate) fn open_pipe(path: &Path) -> io::Result<Option<File>> {
     match open_existing(path) {
         Ok(pipe) => {

@@ -74,7 +74,7 @@ pub struct Runtime {
     pub(crate) buffers: SharedBuffers,
     pub(crate) facts: Facts,
     pub(crate) counts: Counts,
-    /// Counted if the runtime is that of an agent.
+    /// Counted in the runtime of an agent.
     pub agent_counts: AgentCounts,
     pub(crate) sink: Sink,
     pub(crate) drainer: DrainerControl,

@@ -28,8 +28,8 @@ impl Name {
 /// The last name that was given and not taken yet.
 #[derive(Debug, Default)]
 pub(crate) struct NewName {
-    /// Null, [`BEING_COPIED`], or from `Box::into_raw` with [`COPIED`] added once it was copied; whoever
-    /// replaces that owns it.
+    /// Null, [`BEING_COPIED`], or from `Box::into_raw` with [`COPIED`] added once it was copied; the
+    /// thread that replaces it owns it.
     name: AtomicPtr<Name>,
 }
 

@@ -11,16 +11,15 @@ pub(crate) const HELP: &str = "\
 locktrace agent: traces lock contention to a file
   java -agentpath:/path/liblocktrace.so=OPTION,OPTION,... -jar app.jar
 
-  start            trace, which is what the agent does if it is told nothing else
+  start            trace: the default
   stop             end the trace (of a JVM that the agent was attached to)
   help             print this
   file=PATH        the trace; %p is the process id, %t the time; default locktrace-%p.lct
   duration=TIME    end the trace after 30 (seconds), 30s, 5m or 2h
-  chains=FRAMES    record at most so many frames of a call chain, 1 to 4096; default 512
+  chains=FRAMES    record at most this number of frames of a call chain, 1 to 4096; default 512
   sample=PERCENT   while the agent takes more of a processor's time than this, only a sample of the
                    call chains have more than their innermost frames; default 2, all at 100
-  include=PACKAGE  change code of this package or class only, to tell of its releases; may be given
-                   several times
+  include=PACKAGE  instrument the releases in this package or class only; may be given several times
   exclude=PACKAGE  leave the code of this package or class as it is
 ";
 

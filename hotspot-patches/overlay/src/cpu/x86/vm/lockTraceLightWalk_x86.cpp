@@ -244,7 +244,7 @@ void LockTraceLightWalk::set_caller(intptr_t* slot, intptr_t* unextended_sp, int
   }
 }
 
-// Remembers the frame's code if it was found as that of other known code is.
+// Remembers the frame's code if the frame was found as frames of known code are.
 void LockTraceLightWalk::remember(const frame& found, address pc, intptr_t* unextended_sp) {
   nmethod* code = LockTraceFrames::nmethod_of(found);
   if (code != NULL && found.pc() == pc && found.unextended_sp() == unextended_sp &&

@@ -31,7 +31,7 @@ class LockTracePath VALUE_OBJ_CLASS_SPEC {
   LockTracePath() : _length(0), _top(NULL), _barrier(NULL) {}
 
   // Makes this the path of the last walk, of as many frames; none if it did not visit
-  // all of them as known code. stub: that of a runtime stub's frame on top of them, if
+  // all of them as known code. stub: the entry of a runtime stub's frame on top of them, if
   // there is one.
   void follow(LockTraceStackTop top, const LockTracePcTable::Entry* stub, const LockTraceVisitedCode& visited,
               int frames, const LockTraceReturnBarrier* barrier);

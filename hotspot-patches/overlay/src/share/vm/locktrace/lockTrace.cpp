@@ -187,7 +187,7 @@ static uint16_t what_is_missing(uint8_t kinds) {
   uint16_t missing = 0;
   if ((kinds & LCT_KIND_MONITOR) == 0) missing |= LCT_WITHOUT_MONITORS;
   if ((kinds & LCT_KIND_PARK) == 0)    missing |= LCT_WITHOUT_PARKS;
-  if (!LockTraceHolds::are_told())     missing |= LCT_WITHOUT_SYNCHRONIZERS;
+  if (!LockTraceHolds::are_recorded())     missing |= LCT_WITHOUT_SYNCHRONIZERS;
   if (!DebugNonSafepoints)             missing |= LCT_WITHOUT_POSITIONS;
   return missing;
 }

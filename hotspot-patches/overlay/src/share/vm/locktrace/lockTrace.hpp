@@ -115,7 +115,7 @@ class LockTrace : AllStatic {
   // The tracer of the current thread; NULL where none can be had. Valid until the next
   // safepoint.
   static LctThread* tracer(JavaThread* thread);
-  // That of a thread that is there already when the trace begins, at that safepoint.
+  // Of a thread that already exists when the trace begins, at that safepoint.
   static LctThread* tracer_from_start(JavaThread* thread);
 
   // Life of the trace.

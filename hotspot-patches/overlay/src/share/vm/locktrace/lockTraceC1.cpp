@@ -18,7 +18,7 @@
 // gets a position like any other instruction that is no safepoint: the one of
 // the monitorexit that the stub belongs to. Where a synchronized method is
 // unwound by an exception, there is no such instruction, and the position is
-// that of the method's own monitor operations. Records nothing unless
+// the one of the method's own monitor operations. Records nothing unless
 // DebugNonSafepoints is on, which tracing turns on.
 void LIR_Assembler::record_leaf_call_here(Instruction* source) {
   DebugInformationRecorder* recorder = compilation()->debug_info_recorder();

@@ -21,7 +21,7 @@ class Unique_Node_List;
 
 // Where C2's code releases monitors. That is a leaf call, which C2 describes by
 // the notes that it keeps of each node's position: not made for call chains, so
-// every phase that loses or mixes them is mended here.
+// every phase that loses or mixes them is corrected here.
 class LockTraceC2 : AllStatic {
  public:
   // Is it the call of a monitor exit in code that will be traced?

@@ -56,7 +56,7 @@ bool LockTraceClassInit::is_new_wait() const {
   return !_wait.is_open() && !is_initializer();
 }
 
-// The same condition as that of the loop in initialize_impl. The state changes only
+// The condition of the loop in initialize_impl. The state changes only
 // under the lock, which the thread owns.
 bool LockTraceClassInit::goes_on() const {
   return awaits_initializer() && !is_initializer() && !_thread->has_pending_exception();

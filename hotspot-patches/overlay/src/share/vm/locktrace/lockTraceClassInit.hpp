@@ -18,8 +18,7 @@ class InstanceKlass;
 
 // A thread that links or initializes a class: an object on the stack of the
 // InstanceKlass method, made just before it locks the class's initialization lock.
-// That lock is an int[0] which no program sees, so only this tells of which class
-// it is.
+// That lock is an int[0] which no program sees, so only this knows its class.
 //
 // While one thread runs a static initializer it does not hold that lock. Others
 // that need the class lock it, see that it is being initialized, and wait on it as

@@ -36,7 +36,7 @@ class LockTraceClassLibrary : AllStatic {
     return TraceLockContention && loader == NULL && name != NULL ? find(name, stock) : (ClassFileStream*) NULL;
   }
 
-  // The class of the boot loader, NULL if there is none.
+  // The class of the boot loader, NULL if it has no such class.
   static InstanceKlass* find_class(const char* name, JavaThread* thread);
 
   // Where the class, which may be NULL, keeps a field; false if it has no such field.

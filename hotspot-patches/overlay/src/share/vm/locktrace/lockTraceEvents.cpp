@@ -108,8 +108,8 @@ static LctOwner find_owner(ObjectMonitor* monitor, LockTraceClassInit* init) {
     if (seen == NULL) break;
     uint32_t number = lct_thread_number(LockTrace::runtime(), (uint64_t) (uintptr_t) seen);
     OrderAccess::loadload();
-    // Still the owner, so the number is its own and not that of a thread that got the
-    // memory of an owner that ended.
+    // Still the owner, so the number is its own and not the number of a thread that got
+    // the memory of an owner that ended.
     if (owner_seen(monitor, init) != seen) continue;
     owner.thread = number;
     // A lock on the owner's stack: it had the object before a thread inflated the

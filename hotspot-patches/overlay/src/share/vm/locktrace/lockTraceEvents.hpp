@@ -26,7 +26,7 @@
 
 // A hold of a monitor, from when a thread acquires it until it releases it. While a
 // thread contends, each acquisition is noted in the monitor, and the exit event says
-// how long the hold lasted.
+// how long the hold was.
 //
 // An owner that finds no contender notes nothing: a thread that contends later came during the
 // hold. A contender adds itself with an atomic instruction before it takes the time, and

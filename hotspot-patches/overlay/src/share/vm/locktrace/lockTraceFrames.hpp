@@ -35,7 +35,7 @@ class LockTraceFrameKey : AllStatic {
 // with the saved frame pointer and the return address.
 struct LockTraceCallerOfLeaf : public StackObj {
   // The position of the call is described this many bytes before its end, and not at
-  // the return address: that of a safepoint poll which follows is described there.
+  // the return address, where a safepoint poll that follows is described.
   enum { description_distance = 1 };
 
   intptr_t* const sp;

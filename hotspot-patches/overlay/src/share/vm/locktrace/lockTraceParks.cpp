@@ -123,7 +123,7 @@ void LockTracePark::write_begin(LctThread* tracer, const LockTraceBlocker& block
   event.time_ns = began_ns != 0 ? began_ns : os::javaTimeNanos();
   event.owner = blocker.owner();
   event.chain = LockTraceStackWalk::record(_thread, tracer);
-  // Behind the taking of the number: whoever tells of the site does so before any other wait ends.
+  // After the number is taken: the site is recorded before any other wait ends.
   if (blocker.is_lock()) {
     lct_tell_site(tracer, event.blocker_class, event.blocker_hash, false);
     LockTraceSites::note_contention(blocker.object()->klass());
@@ -207,7 +207,7 @@ void LockTracePark::end() {
   event.time_ns = now_ns;
   event.safepoint_ns = LockTrace::safepoint_clock(now_ns) - _safepoint_ns;
   event.owner = blocker.owner();
-  event.permit = LockTraceParker::told(_permit);
+  event.permit = LockTraceParker::reported(_permit);
   bool is_exchanged = _thread->current_park_blocker() != blocker.object();
   event.unpark_elsewhere = event.permit != 0 && (LockTraceParker::is_unseen(_permit) || is_exchanged) && !blocker.is_null();
   event.reason = reason();
@@ -272,7 +272,7 @@ void LockTraceParker::give_permit(volatile int* counter, int held) {
   if (held < 1 || is_stray(held) || Atomic::cmpxchg(held, counter, held) != held) *counter = new_permit();
 }
 
-// The permit is what the parker's counter is set to, so that whoever takes it also
+// The permit is what the parker's counter is set to, so that the thread that takes it also
 // knows which one it is.
 int LockTraceParker::new_permit() {
   Thread* writer = ThreadLocalStorage::thread();
@@ -281,7 +281,7 @@ int LockTraceParker::new_permit() {
   uint32_t permit = _permits << number_shift;
   if (unpark == NULL) {
     // The VM thread stops a thread, or the writer cannot be traced.
-    permit |= untold_bit | (writer->is_Java_thread() ? 0 : interrupt_bit);
+    permit |= unreported_bit | (writer->is_Java_thread() ? 0 : interrupt_bit);
     return (int) permit;
   }
   if (unpark->_event.interrupt) permit |= interrupt_bit;
@@ -296,7 +296,7 @@ int LockTraceParker::new_permit() {
 void LockTraceParker::trace_begins(Parker* parker) {
   int status = pthread_mutex_lock(parker->_mutex);
   assert(status == 0, "invariant");
-  if (parker->_counter > 0) parker->_counter = untold_bit | (parker->_counter > 1 ? parker->_counter & interrupt_bit : 0);
+  if (parker->_counter > 0) parker->_counter = unreported_bit | (parker->_counter > 1 ? parker->_counter & interrupt_bit : 0);
   status = pthread_mutex_unlock(parker->_mutex);
   assert(status == 0, "invariant");
 }

@@ -45,8 +45,8 @@ class LockTraceBlocker : public StackObj {
   // of the thread that parks.
   LctNumber next_number(uint64_t parked_thread) const;
 
-  // Thread.getId() of the thread that owns the lock at this moment; 0 if there
-  // is none, or the blocker does not know. A snapshot: nobody is stopped.
+  // Thread.getId() of the thread that owns the lock at this moment; 0 if no
+  // thread does, or the blocker does not know. A snapshot: nobody is stopped.
   uint64_t owner() const;
   // Whether it does, and the java.lang.Thread.
   static bool knows_owner(oop blocker);

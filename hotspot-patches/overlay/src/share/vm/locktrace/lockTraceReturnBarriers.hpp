@@ -17,13 +17,13 @@ class JavaThread;
 class Thread;
 
 // Return barriers (paper, section 3.4, "Call chains"): the return address of one
-// Java frame of a thread is replaced by that of a stub, which removes the barrier
+// Java frame of a thread is replaced by the address of a stub, which removes the barrier
 // and goes on at the original address. As long as a walk of the stack meets the
 // barrier, the frames outside of it are those that the thread recorded before.
 //
 // A thread has one barrier at most. It is set by the thread itself, on the return
-// address of a Java frame whose caller is a Java frame too. Whoever else reads
-// return addresses asks here for the original one; whoever moves them removes
+// address of a Java frame whose caller is a Java frame too. Other code that reads
+// return addresses asks here for the original one; code that moves them removes
 // the barrier first. The callers are listed in hooks/return-barriers.patch.
 //
 // Profilers that read stacks without HotSpot's help find a stub that belongs to the code which it

@@ -159,7 +159,7 @@ bool LockTraceReturnSite::describe(address return_address) {
   for (int i = count - 1; i >= 0; i--) {
     int start = scopes.position();
     scopes.write_int(scope);
-    scopes.write_int(i + 1);                        // of the methods; 0 is none
+    scopes.write_int(i + 1);                        // of the methods; 0 stands for no method
     scopes.write_int(bcis[i] - InvocationEntryBci);
     for (int values = 0; values < 3; values++) scopes.write_int(DebugInformationRecorder::serialized_null);
     scope = start;

@@ -77,7 +77,7 @@ class LockTraceSites : AllStatic {
   static bool settle_costs(jlong elapsed_ns);
 
  public:
-  // Whether that is to be recorded. The compiled code that it changes is that of x86_64.
+  // Whether that is to be recorded. It changes compiled code of x86_64.
   static bool wanted(bool is_asked_for);
 
   // At the safepoint at which a trace begins.

@@ -42,7 +42,7 @@ size_t LockTraceCallChain::bytes_of(int capacity) {
          AMD64_ONLY(+ MIN2(capacity, (int) LockTraceVisitedCode::max_codes) * sizeof(LockTraceCode));
 }
 
-// Makes room for a chain. False when memory is short.
+// Makes the buffer large enough for a chain. False when memory is short.
 bool LockTraceCallChain::reserve(int frames) {
   if (frames <= _capacity) return true;
   int capacity = min_capacity;
@@ -108,7 +108,7 @@ void LockTraceCallChain::verify_recent(JavaThread* thread, LctThread* tracer, oo
     uint64_t key = walk.key(tracer);
     found_hash += lct_chain_hash(--length, &key, 1);
   }
-  guarantee(length == 0 && walk.at_end() && found_hash == hash, "locktrace: a recent chain is not that of the stack");
+  guarantee(length == 0 && walk.at_end() && found_hash == hash, "locktrace: a recent chain differs from the stack");
 }
 
 #else
@@ -275,7 +275,7 @@ static void append_compiled(GrowableArray<LctFrame>* frames, LctThread* tracer, 
   }
 }
 
-// Adds the chain of so many innermost frames of the thread.
+// Adds the chain of the thread's innermost `length` frames.
 static uint32_t add_chain(JavaThread* thread, LctThread* tracer, oop entering, LctChainKey key, int length,
                           bool truncated) {
   ResourceMark rm;   // the VM thread asks as well

@@ -40,7 +40,7 @@ class LockTraceCallChain : public CHeapObj<mtInternal> {
   // After this many uses of barriers a nearer frame is tried again: the fewer frames are
   // inside of the barrier, and the fewer of them interpreted, the less a walk costs.
   enum { uses_until_nearer = 256 };
-  // Room for frames at first.
+  // The frames that fit at first.
   enum { min_capacity = 32 };
 
   uint64_t* _frames;               // keys, outermost first

@@ -70,14 +70,14 @@ class LockTraceMonitor : public LctLock {
 
   // By the owner.
   void hold_begins(jlong now_ns) { _acquired_ns = now_ns; }
-  // How long the hold has lasted, in nanoseconds or as LCT_HOLD_...
+  // The duration of the hold, in nanoseconds or as LCT_HOLD_...
   uint64_t hold_ends(jlong now_ns);
   void forget_hold()             { _acquired_ns = 0; }
   void put_forward_ref(LockTraceInterest* interest, uint64_t forward_ref);
-  // 0: there is none of this trace.
+  // 0: this trace has none.
   uint64_t take_forward_ref(LockTraceInterest* interest);
 
-  // Forgets what the last trace has left, while there is none. Contenders of that trace
+  // Forgets what the last trace has left, while nothing is traced. Contenders of that trace
   // stay in the interest until they own the monitor: they take themselves back. So does
   // a forward reference: its owner takes it out.
   void forget_trace();
@@ -174,8 +174,8 @@ inline uint32_t LockTraceThread::next_hook_weight() {
 class LockTraceParker {
  private:
   enum {
-    interrupt_bit = 1, unseen_bit = 2, untold_bit = 4, number_shift = 3, max_permits = (1 << 28) - 1,
-    stray_bits = unseen_bit | untold_bit   // only ever together
+    interrupt_bit = 1, unseen_bit = 2, unreported_bit = 4, number_shift = 3, max_permits = (1 << 28) - 1,
+    stray_bits = unseen_bit | unreported_bit   // only ever together
   };
   uint32_t _permits;
   uint64_t _ended_thread;   // Thread.getId() of the last one that ended; 0: none
@@ -185,7 +185,7 @@ class LockTraceParker {
  public:
   LockTraceParker() : _permits(0), _ended_thread(0) {}
 
-  // Makes the counter, which was held, that of a thread with a permit.
+  // Gives the counter, which was held, a permit.
   void give_permit(volatile int* counter, int held);
   // The thread that the parker belongs to ends.
   static void thread_ends(Parker* parker, uint64_t thread);
@@ -194,7 +194,7 @@ class LockTraceParker {
 
   // The permit that a parker's counter stands for. While nobody traces, the counter of
   // a parker with a permit is 1, which is the number of none.
-  static uint32_t permit_of(int counter) { return counter == 1 ? (uint32_t) untold_bit : (uint32_t) counter; }
+  static uint32_t permit_of(int counter) { return counter == 1 ? (uint32_t) unreported_bit : (uint32_t) counter; }
 
   static bool is_interrupt(uint32_t permit) { return (permit & interrupt_bit) != 0; }
   // The unpark did not see what the target waited for.
@@ -202,8 +202,8 @@ class LockTraceParker {
   // The permit was meant for a thread that used the parker before.
   static bool is_stray(uint32_t permit) { return (permit & stray_bits) == stray_bits; }
   // The number by which the event of the unpark knows the permit; 0 if no event
-  // tells about it.
-  static uint32_t told(uint32_t permit) { return (permit & untold_bit) == 0 ? permit : 0; }
+  // has it.
+  static uint32_t reported(uint32_t permit) { return (permit & unreported_bit) == 0 ? permit : 0; }
 };
 
 // In Klass and Method: the identifier that the trace knows the entity by and

@@ -203,7 +203,7 @@ void LockTraceHolds::released(JavaThread* thread, Handle lock, bool by_owner) co
   jlong now_ns = os::javaTimeNanos();
   jlong acquired_ns = lock->long_field(_acquired_offset);
   lock->long_field_put(_acquired_offset, 0);
-  // When the trace has ended nobody needs to be told any more.
+  // When the trace has ended no thread needs to know any more.
   bool enabled = LockTrace::enabled();
   if (!enabled || !is_waited_for(lock())) {
     // A thread that comes now sets the interest behind this. One that came before was

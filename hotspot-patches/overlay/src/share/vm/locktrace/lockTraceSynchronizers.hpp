@@ -92,11 +92,11 @@ class LockTraceHolds VALUE_OBJ_CLASS_SPEC {
   static void initialize_all(JavaThread* thread);
 
   // This class library's locks call.
-  static bool are_told() { return _of_ownable._klass != NULL; }
+  static bool are_recorded() { return _of_ownable._klass != NULL; }
   // Of the objects of its class; NULL if they do not call.
   static const LockTraceHolds* of(oop lock);
 
-  // Before the park takes its number. True if the end is to be told.
+  // Before the park takes its number. True if the end is to be recorded.
   bool park_begins(oop lock) const;
   void park_ends(oop lock) const;
 
