@@ -46,7 +46,7 @@ Exit codes:
   1  done, but a trace is incomplete: its end or other parts are missing, the tracer
      dropped events, or events do not fit together; standard error says which
   2  wrong usage
-  3  a trace cannot be read, or is none
+  3  a trace cannot be read, or is not a trace
   4  the output cannot be written
   5  diff found more waiting than --fail-above allows
 
@@ -58,9 +58,9 @@ pub(crate) enum Command {
     Report(ReportArguments),
     /// List every contention: who waited when, for how long, and who held the lock
     Contentions(ContentionsArguments),
-    /// List the locks: how often and how long threads waited for each, and how many
+    /// List the locks: how often and how long threads waited for each, and how many threads
     Locks(LocksArguments),
-    /// List the threads: how often and how long each waited, and made others wait
+    /// List the threads: how often and how long each waited and made others wait
     Threads(ThreadsArguments),
     /// Show which locks are nested in which order, and orders that may deadlock
     LockOrder(LockOrderArguments),
@@ -68,30 +68,30 @@ pub(crate) enum Command {
     Convoys(ConvoysArguments),
     /// Predict how long threads would wait if a lock were removed, split, or held for a shorter time
     WhatIf(WhatIfArguments),
-    /// Show what a trace consists of and what it lacks
+    /// Show what a trace has and what it lacks
     Stat(StatArguments),
     /// List the events of a trace in the order of the file
     Dump(DumpArguments),
-    /// Say what to fix first: the code that made threads wait most, and what usually helps
+    /// Show what to fix first: the code that made threads wait most, and what usually helps
     Summary(SummaryArguments),
-    /// Compare lock contention before and after a change, and say how sure the difference is
+    /// Compare lock contention before and after a change, with confidence intervals
     Diff(DiffArguments),
     /// Show traces in the browser: what to fix first, timelines, flame graphs
     #[command(visible_alias = "serve")]
     View(ViewArguments),
-    /// Answer one question about traces as JSON, as the viewer's page asks it
+    /// Answer one question of the viewer's page about traces, as JSON
     Query(QueryArguments),
-    /// Show while a program runs who is blocked by whom, and what is blocked most
+    /// Show which threads block which in a running program, and where most time is lost
     Top(TopArguments),
-    /// Print sums for monitoring systems, as text of OpenMetrics or Prometheus
+    /// Print sums for monitoring systems, as OpenMetrics or Prometheus text
     Metrics(MetricsArguments),
-    /// Trace a JVM of any vendor that runs already, by an agent
+    /// Trace a running JVM of any vendor, with an agent
     Attach(AttachArguments),
-    /// End the trace of such an agent
+    /// End the trace of an agent
     Detach(DetachArguments),
     /// Write lock contention in the format of another tool: pprof, flame graphs, tables
     Export(ExportArguments),
-    /// Move the traces of a folder that have ended into tables, as on every host once an hour
+    /// Move the finished traces of a folder into tables, as a job on every host
     Collect(CollectArguments),
     /// Print a completion script for a shell
     Completions {

@@ -15,7 +15,7 @@ use crate::outcome;
 
 /// Standard output.
 ///
-/// Errors name it. Whoever reads it may close it when they have seen enough; the rest is
+/// Errors name it. Its reader may close it having seen enough; the rest is
 /// then dropped, so that the exit code says the same however much is read.
 pub(crate) struct Output {
     stdout: StdoutLock<'static>,
@@ -42,7 +42,7 @@ impl Output {
                 self.is_closed = true;
                 Ok(dropped)
             }
-            // Whoever called writes again.
+            // The caller writes again.
             Err(error) if error.kind() == ErrorKind::Interrupted => Err(error),
             Err(error) => {
                 let message = format!("standard output: {error}");
@@ -76,8 +76,8 @@ pub(crate) fn machine() -> BufWriter<Output> {
     BufWriter::with_capacity(1 << 16, Output::new())
 }
 
-/// Passes a file in which to write, or standard output, to `write`. Whoever reads the file sees all
-/// of the old one or all of the new one.
+/// Passes a file, or standard output, to `write`. A reader of the file sees all of the old one or
+/// all of the new one.
 ///
 /// # Errors
 ///

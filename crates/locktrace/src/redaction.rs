@@ -1,7 +1,7 @@
 //! `--redact`: names that do not leave the host.
 //!
-//! Whatever is exported is told by entities under other names ([`RenamedEntities`]), so that no
-//! format can tell the names of the trace. Filters work on these, as ever.
+//! Exports get their names from [`RenamedEntities`], so that no format can have a name of the
+//! trace. Filters work on these, as ever.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,11 +19,11 @@ use crate::files::paths;
 use crate::input::{self, Analyzed};
 use crate::outcome::{self, cause};
 
-/// Which names not to tell.
+/// The names to redact.
 #[derive(Args, Debug)]
 pub(crate) struct RedactArguments {
-    /// Tell hashes instead of names: of threads; of the packages of classes; of whole classes. All but
-    /// the JDK's, or those that begin with PREFIX
+    /// Show hashes instead of names: threads, packages of classes, or whole classes; all but the JDK's, or
+    /// the ones that begin with PREFIX
     #[arg(
         long = "redact",
         value_name = "threads|packages[=PREFIX]|classes[=PREFIX]",
@@ -31,8 +31,8 @@ pub(crate) struct RedactArguments {
     )]
     pub(crate) rules: Vec<Rule>,
 
-    /// A file with the key of the hashes, 16 bytes at least: with the same key, the same names have the
-    /// same hashes [default: a random key that is not kept]
+    /// File with the key of the hashes, at least 16 bytes: with the same key, equal names have equal
+    /// hashes [default: a random key that is not kept]
     #[arg(long, value_name = "FILE", requires = "rules", value_hint = ValueHint::FilePath)]
     pub(crate) redact_key: Option<PathBuf>,
 }
@@ -117,7 +117,7 @@ impl Redaction {
         })
     }
 
-    /// As [`input::analyze`], with the names that may be told.
+    /// As [`input::analyze`], with redacted names.
     pub(crate) fn analyze(
         &self,
         traces: Vec<TraceInput>,
@@ -138,7 +138,7 @@ impl Redaction {
         })
     }
 
-    /// All that was found, under the names that may be told.
+    /// Returns the entities under redacted names.
     pub(crate) fn rename(&self, entities: Entities) -> Entities {
         if self.rules.is_empty() {
             return entities;
@@ -221,7 +221,7 @@ fn split(class: &str) -> Option<(&str, &str)> {
     Some((&class[..dot], &class[dot + 1..]))
 }
 
-/// All threads that a wait tells of.
+/// Returns all threads of a wait.
 fn threads(wait: &Wait) -> impl Iterator<Item = ThreadIndex> {
     let owners = wait.blame.iter().filter_map(|blame| blame.owner.thread());
     let holder = wait.holder.into_iter();

@@ -6,34 +6,34 @@ use trace_analysis::{Aspect, Condition, Pattern, Selection, TimeRange};
 /// What waits have to be called. Wildcards and regular expressions are those of [`Pattern`].
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct FilterArguments {
-    /// Only threads of this name wait
+    /// Only waits of threads with this name
     #[arg(long, value_name = "PATTERN")]
     thread: Vec<Pattern>,
 
-    /// Only locks of this class
+    /// Only waits for locks of this class
     #[arg(long, value_name = "PATTERN")]
     lock_class: Vec<Pattern>,
 
-    /// Only where such a method waits: class and name as in a report
+    /// Only waits in this method: class and name as in a report
     #[arg(long, value_name = "PATTERN")]
     method: Vec<Pattern>,
 
-    /// Only the parts of waits in which such a method held the lock
+    /// Only the parts of waits in which this method held the lock
     #[arg(long, value_name = "PATTERN")]
     owner_method: Vec<Pattern>,
 
-    /// Only what is so called under an aspect, as a row of a report: owner-thread=worker-1,
+    /// Only rows with this name under an aspect, as a report shows it: owner-thread=worker-1,
     /// lock=demo.Ledger@1f32, owner-activity=waiting*
     #[arg(long, value_name = "ASPECT=PATTERN", value_parser = parse_named)]
     of: Vec<(Aspect, Pattern)>,
 
-    /// Leave out what is so called under an aspect: thread=main, owner-thread=GC*,
+    /// Leave out rows with this name under an aspect: thread=main, owner-thread=GC*,
     /// method=/^java[.]/, kind=idle
     #[arg(long, value_name = "ASPECT=PATTERN", value_parser = parse_named)]
     exclude: Vec<(Aspect, Pattern)>,
 }
 
-/// What there is to say about patterns beside the options that take them.
+/// The help text on patterns, for every command that takes them.
 pub(crate) const PATTERNS: &str = "\
 Patterns:
   demo.AuditLog   exactly this name

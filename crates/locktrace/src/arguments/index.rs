@@ -4,11 +4,11 @@ use clap::Args;
 
 #[derive(Args, Debug)]
 pub(crate) struct IndexArguments {
-    /// Keep an index of a trace of less than 64 MB, too
+    /// Keep an index of a trace of less than 64 MB as well
     #[arg(long)]
     index: bool,
 
-    /// Neither read nor write TRACE.idx, which has what was read of a trace from 64 MB on
+    /// Neither read nor write TRACE.idx, the index of a trace of 64 MB or more
     #[arg(long, conflicts_with = "index")]
     no_index: bool,
 }

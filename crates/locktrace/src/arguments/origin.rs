@@ -6,7 +6,7 @@ use clap::builder::NonEmptyStringValueParser;
 /// Where traces come from, for tables over many hosts.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct OriginArguments {
-    /// Name of the host in tables [default: that of this machine]
+    /// Name of the host in tables [default: the name of this machine]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     host: Option<String>,
 
@@ -14,8 +14,8 @@ pub(crate) struct OriginArguments {
     #[arg(long, value_name = "VERSION", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) release: Option<String>,
 
-    /// Also the table nestings: which locks were owned while others were waited for. Takes
-    /// several times as long
+    /// Also write the table nestings: the locks that were owned while others were waited for.
+    /// Takes several times as long
     #[arg(long)]
     pub(crate) nestings: bool,
 }

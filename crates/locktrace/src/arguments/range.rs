@@ -8,13 +8,12 @@ use trace_analysis::{TimeRange, TraceError, TraceInput};
 /// A part of the time.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct RangeArguments {
-    /// Leave out what happened before: a time since the trace's start (10s, 1m30s), before
-    /// its end (-5s), or of the clock in UTC (2026-11-22 17:00:00). What had begun before
-    /// counts from then on
+    /// Begin at a time since the trace's start (10s, 1m30s), before its end (-5s), or of the
+    /// clock in UTC (2026-11-22 17:00:00). A wait that began before counts from then on
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = parse_time)]
     from: Option<Time>,
 
-    /// Leave out what happened from then on. What had not ended counts until then
+    /// End at this time. A wait that had not ended counts until then
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = parse_time)]
     to: Option<Time>,
 }

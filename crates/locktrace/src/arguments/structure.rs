@@ -24,7 +24,7 @@ pub(crate) struct StructureArguments {
     #[command(flatten)]
     pub(crate) threads: ThreadArguments,
 
-    /// Form of the output
+    /// Output format
     #[arg(long, value_enum, default_value_t = StructureFormat::Table)]
     pub(crate) format: StructureFormat,
 }

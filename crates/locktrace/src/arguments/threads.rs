@@ -8,8 +8,7 @@ use clap::Args;
 /// How many threads to use.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct ThreadArguments {
-    /// Analyze with so many threads [default: as many as there are processors, but at most 8, and
-    /// one for a short trace]
+    /// Analyze with N threads [default: one per processor, at most 8; one for a short trace]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
 }

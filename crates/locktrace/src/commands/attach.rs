@@ -17,10 +17,10 @@ use crate::output;
 Options of the agent, separated by commas or spaces:
   file=PATH        the trace; %p is the process id, %t the time; default locktrace-%p.lct, here
   duration=TIME    end the trace after 30 (seconds), 30s, 5m or 2h
-  chains=FRAMES    record at most so many frames of a call chain
+  chains=FRAMES    record at most this number of frames of a call chain
   sample=PERCENT   record only a sample of the call chains as a whole while the agent takes more of
                    a processor's time than this
-  include=PACKAGE  change code of this package or class only, to tell of its releases
+  include=PACKAGE  instrument the releases in this package or class only
   exclude=PACKAGE  leave the code of this package or class as it is
 
 Examples:
@@ -49,7 +49,7 @@ pub(crate) struct AgentArguments {
     #[arg(value_name = "PID")]
     pub(crate) pid: u32,
 
-    /// The agent's library; otherwise it is looked for beside this program
+    /// The agent's library [default: the one that is installed with this program]
     #[arg(long, value_name = "LIBRARY")]
     pub(crate) agent: Option<PathBuf>,
 }
@@ -67,7 +67,7 @@ pub(crate) enum AgentError {
     NoLibrary,
     #[error("{}: there is no such library", .0.display())]
     Missing(PathBuf),
-    #[error("{}: a JVM cannot be told this name", .0.display())]
+    #[error("{}: this name cannot be passed to a JVM", .0.display())]
     Name(PathBuf),
     #[error("process {0} is traced already: end that trace with `locktrace detach {0}`")]
     TracedAlready(u32),
@@ -115,7 +115,7 @@ pub(crate) fn attach(arguments: &AttachArguments) -> outcome::Result<Outcome> {
 ///
 /// # Errors
 ///
-/// If the JVM cannot be asked, or there is none.
+/// If the JVM cannot be asked, or writes no trace.
 pub(crate) fn detach(arguments: &DetachArguments) -> outcome::Result<Outcome> {
     load(&arguments.agent, "stop")?;
     Ok(Outcome::Complete)

@@ -22,16 +22,17 @@ use crate::text::labelled_table;
 use crate::{input, output, problem};
 
 const CONVOYS_NOTES: &str = "\
-A convoy: threads acquire a lock one after the other, and there is no moment at which nobody waits
-for it, while so many waits end; Largest is the most waits in one of them, of so many Threads. Most of the time goes into waking threads, so shorter holds
-help less than fewer of them.
+In a convoy, threads acquire a lock one after the other, and at least one thread waits for it at
+every moment while --min-waits waits end. Largest is the number of waits in the longest convoy, and
+Threads the number of threads in it. Waking threads takes most of the time, so fewer holds help more
+than shorter ones.
 
-A thread is woken for nothing if it waits again at once: in await of a condition of
-java.util.concurrent it releases the lock and so wakes the next one. Several of them, one woken by
-the other, are a stampede, as signalAll causes where signal would do. The last one of each wakes
-nobody and is not counted, and a thread that leaves the lock and soon comes back to wait may be.
-Of Object.wait the trace has neither the call nor the notification: After wait says how
-long threads that came back from it were blocked.";
+A thread is woken for nothing if it waits again at once: in Condition.await it releases the lock and
+so wakes the next thread. Several in a row, each woken by the one before, are a stampede, which
+signalAll causes where signal would do. The last thread of a stampede wakes nobody and is not
+counted; a thread that releases the lock and soon comes back to wait may be counted. The trace has
+neither the calls of Object.wait nor the notifications: After wait shows how long threads that
+returned from it were blocked.";
 
 #[derive(Args, Debug)]
 #[command(after_long_help = format!("{PATTERNS}\n\n{CONVOYS_NOTES}"))]
@@ -63,7 +64,7 @@ pub(crate) fn run(arguments: &ConvoysArguments) -> outcome::Result<Outcome> {
     let mut convoys = Convoys::default();
     let analyzed =
         input::analyze_with(traces, common.threads, Detail::Owners, select, &mut convoys)?;
-    let found = Found {
+    let report = ConvoyReport {
         convoys: convoys.convoys(arguments.min_waits),
         wake_ups: convoys.wake_ups(),
         reentries: convoys.reentries(),
@@ -73,15 +74,15 @@ pub(crate) fn run(arguments: &ConvoysArguments) -> outcome::Result<Outcome> {
     };
     match common.format {
         StructureFormat::Table => {
-            let text = found.text(&analyzed.summaries, common.top, output::terminal_width());
+            let text = report.text(&analyzed.summaries, common.top, output::terminal_width());
             output::print(&text)?;
         }
-        StructureFormat::Json => write_json(output::machine(), &found.record())?,
+        StructureFormat::Json => write_json(output::machine(), &report.record())?,
     }
     Ok(problem::complain(&analyzed.summaries))
 }
 
-struct Found<'a> {
+struct ConvoyReport<'a> {
     convoys: Vec<Convoy<'a>>,
     wake_ups: Vec<(LockIndex, &'a WakeUps)>,
     reentries: Vec<(LockIndex, Reentries)>,
@@ -90,7 +91,7 @@ struct Found<'a> {
     entities: &'a Entities,
 }
 
-impl Found<'_> {
+impl ConvoyReport<'_> {
     fn text(&self, summaries: &[TraceSummary], top: usize, width: Option<usize>) -> String {
         let mut text = String::new();
         for summary in summaries {
@@ -121,7 +122,7 @@ impl Found<'_> {
         if self.are_some_forgotten {
             let _ = writeln!(
                 text,
-                "{DIM}There were more queues than could be told apart: convoys are lower bounds.{DIM:#}"
+                "{DIM}There were more queues than could be distinguished: convoys are lower bounds.{DIM:#}"
             );
         }
         text

@@ -7,8 +7,8 @@ use anstyle::Style;
 use clap::Args;
 use serde::Serialize;
 use trace_analysis::{
-    Detail, Entities, LockIndex, LockOrder, Nesting, NestingCode, Order, OrderCycle, TraceInput,
-    TraceSummary,
+    Detail, Entities, LockIndex, LockOrder, Nesting, NestingCode, Order, OrderCycle, Risk,
+    TraceInput, TraceSummary,
 };
 use trace_report::facts;
 use trace_report::name::{chain_line, fit};
@@ -24,11 +24,13 @@ use crate::text::labelled_table;
 use crate::{input, output, problem};
 
 const LOCK_ORDER_NOTES: &str = "\
-A thread that owns one lock and waits for another one has nested them. The trace tells of
-those nestings that held others up: while somebody waited for the outer lock and its owner for
-the inner one. Where locks were nested in both orders, or in a longer circle, threads can
-deadlock, unless they all own yet another lock meanwhile: that is an inversion, and how close
-in time the orders were says how near the program came to it.";
+A thread that owns one lock and waits for another one has nested them. The trace shows the
+nestings that held up other threads: one waited for the outer lock while its owner waited for
+the inner one. Where different threads nest locks in both orders, or in a longer cycle, they can
+deadlock: an inversion. The closer in time the orders were, the nearer they came to it. It is not
+an inversion if all of this code was seen to own one more lock, the same in all orders; it is a
+possible one if that lock was not seen in some of the code. A lock is seen while a thread waits for
+it.";
 
 #[derive(Args, Debug)]
 #[command(after_long_help = format!("{PATTERNS}\n\n{LOCK_ORDER_NOTES}"))]
@@ -46,24 +48,24 @@ pub(crate) fn run(arguments: &LockOrderArguments) -> outcome::Result<Outcome> {
     let select = |trace: &TraceInput| arguments.waits.selection(trace);
     let mut order = LockOrder::default();
     let analyzed = input::analyze_with(traces, common.threads, Detail::Roots, select, &mut order)?;
-    let found = Found {
+    let report = OrderReport {
         cycles: order.cycles(),
         order: &order,
         entities: &analyzed.entities,
     };
     match common.format {
         StructureFormat::Table => {
-            let text = found.text(&analyzed.summaries, common.top, output::terminal_width());
+            let text = report.text(&analyzed.summaries, common.top, output::terminal_width());
             output::print(&text)?;
         }
         StructureFormat::Json => {
-            write_json(output::machine(), &found.record())?;
+            write_json(output::machine(), &report.record())?;
         }
     }
     Ok(problem::complain(&analyzed.summaries))
 }
 
-struct Found<'a> {
+struct OrderReport<'a> {
     order: &'a LockOrder,
     cycles: Vec<OrderCycle>,
     entities: &'a Entities,
@@ -72,7 +74,7 @@ struct Found<'a> {
 /// So much of a call chain is shown where nobody knows how wide a line is.
 const CHAIN_WIDTH: usize = 100;
 
-impl Found<'_> {
+impl OrderReport<'_> {
     fn text(&self, summaries: &[TraceSummary], top: usize, width: Option<usize>) -> String {
         let mut text = String::new();
         for summary in summaries {
@@ -84,15 +86,9 @@ impl Found<'_> {
             plural(nestings.len() as u64, "nesting")
         );
         facts::add(&mut text, "Nested", &seen);
-        let cycles = match self.cycles.len() {
-            0 => "none: no order contradicts another one".to_owned(),
-            cycles => format!(
-                "{} of orders that contradict each other, and so may deadlock",
-                plural(cycles as u64, "cycle")
-            ),
-        };
-        facts::add(&mut text, "Inversions", &cycles);
-        for (at, cycle) in self.cycles.iter().enumerate() {
+        facts::add(&mut text, "Inversions", &self.inversions());
+        let may_deadlock = self.cycles.iter().filter(|cycle| cycle.risk.may_deadlock());
+        for (at, cycle) in may_deadlock.enumerate() {
             self.write_cycle(&mut text, at + 1, cycle, width);
         }
         if !nestings.is_empty() {
@@ -102,10 +98,41 @@ impl Found<'_> {
         if self.order.are_times_missing() {
             let _ = writeln!(
                 text,
-                "{DIM}There were more waits than could be told apart: \"Times\" is a lower bound.{DIM:#}"
+                "{DIM}There were more waits than could be distinguished: \"Times\" is a lower bound.{DIM:#}"
             );
         }
         text
+    }
+
+    /// How many cycles there are of each risk.
+    fn inversions(&self) -> String {
+        if self.cycles.is_empty() {
+            return "none: no order contradicts another one".to_owned();
+        }
+        let risks = [
+            (Risk::Inversion, "may deadlock"),
+            (
+                Risk::Possible,
+                "possible: a lock around all orders was seen at some of the times only",
+            ),
+            (
+                Risk::Guarded,
+                "cannot deadlock: all owners also own another lock",
+            ),
+            (
+                Risk::TooFewThreads,
+                "cannot deadlock: the orders are not of different threads",
+            ),
+        ];
+        let counts = risks.iter().filter_map(|&(risk, meaning)| {
+            let count = self
+                .cycles
+                .iter()
+                .filter(|cycle| cycle.risk == risk)
+                .count();
+            (count > 0).then(|| format!("{} {meaning}", plural(count as u64, "cycle")))
+        });
+        counts.collect::<Vec<_>>().join("; ")
     }
 
     fn write_cycle(
@@ -117,7 +144,11 @@ impl Found<'_> {
     ) {
         let _ = writeln!(
             text,
-            "\n{ALARM}Inversion {number}{ALARM:#}, at the closest within {}",
+            "\n{ALARM}{} {number}{ALARM:#}, at the closest within {}",
+            match cycle.risk {
+                Risk::Possible => "Possible inversion",
+                _ => "Inversion",
+            },
             human::duration(cycle.closest_ns)
         );
         for order in cycle.orders() {
@@ -188,12 +219,22 @@ impl Found<'_> {
 
     fn record(&self) -> LockOrderRecord<'_> {
         let nestings = self.order.nestings().into_iter();
-        let cycles = self.cycles.iter().map(|cycle| CycleRecord {
+        let may_deadlock = self.cycles.iter().filter(|cycle| cycle.risk.may_deadlock());
+        let harmless = |risk| {
+            self.cycles
+                .iter()
+                .filter(|cycle| cycle.risk == risk)
+                .count()
+        };
+        let cycles = may_deadlock.map(|cycle| CycleRecord {
+            certain: cycle.risk == Risk::Inversion,
             closest_ns: cycle.closest_ns,
             locks: cycle.locks.iter().map(|&lock| self.lock(lock)).collect(),
         });
         LockOrderRecord {
             inversions: cycles.collect(),
+            guarded_cycles: harmless(Risk::Guarded),
+            cycles_of_too_few_threads: harmless(Risk::TooFewThreads),
             nestings: nestings
                 .map(|(order, nesting)| self.nesting_record(order, nesting))
                 .collect(),
@@ -231,12 +272,16 @@ impl Found<'_> {
 #[derive(Serialize)]
 struct LockOrderRecord<'a> {
     inversions: Vec<CycleRecord<'a>>,
+    guarded_cycles: usize,
+    cycles_of_too_few_threads: usize,
     nestings: Vec<NestingRecord<'a>>,
     times_are_lower_bounds: bool,
 }
 
 #[derive(Serialize)]
 struct CycleRecord<'a> {
+    /// No lock that could exclude the deadlock was seen.
+    certain: bool,
     closest_ns: u64,
     /// Each was owned while the next one was waited for, and the last one while the first was.
     locks: Vec<LockRecord<'a>>,

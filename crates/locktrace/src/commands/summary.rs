@@ -33,14 +33,15 @@ At most five findings, deadlocks first, then those that would save most. Each is
   pool-too-small           threads wait until others like them give something back
   class-initialization     threads wait for a static initializer
 
-What a finding saves is by how much threads would wait less for all locks if its code held the lock
-for no time, by replays of the trace (see what-if): at most, on average and at least of them. It is
-not told of what is no lock, and of several traces.
+A finding saves the time by which threads would wait less for all locks if its code held the lock
+for no time. Replays of the trace predict it (see what-if); the most, the mean and the least of them
+are shown. Findings that are not about a lock have no prediction, nor have those of several traces.
 
-The wall time of a finding is that in which anybody waited in one of its waits, times the share that
-its code had of them.
+The wall time of a finding is the time in which at least one of its waits went on, times the share
+of them that its code caused.
 
-Waiting for another thread or for a pool counts where it is more than that for locks. Idle workers do not.";
+Waiting for another thread or for a pool counts if it took longer than waiting for locks. Idle
+workers never count.";
 
 #[derive(Args, Debug)]
 #[command(after_long_help = SUMMARY_NOTES)]
@@ -48,7 +49,7 @@ pub(crate) struct SummaryArguments {
     #[command(flatten)]
     pub(crate) model: ModelArguments,
 
-    /// Form of the output
+    /// Output format
     #[arg(long, value_enum, default_value_t = SummaryFormat::Text)]
     pub(crate) format: SummaryFormat,
 }
@@ -66,7 +67,7 @@ const MAX_WIDTH: usize = 100;
 const TITLE_INDENT: usize = 3;
 const VALUE_INDENT: usize = 13;
 
-/// Text for people; `width` is that of their terminal.
+/// Returns text for people, for a terminal of `width` columns.
 pub(crate) fn render(state: &State, findings: &[Finding], width: Option<usize>) -> String {
     let mut text = String::new();
     for summary in &state.summaries {

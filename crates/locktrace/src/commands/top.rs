@@ -21,15 +21,15 @@ use crate::top::{batch, terminal};
 use crate::{input, output};
 
 const TOP_NOTES: &str = "\
-Upper table: the threads that wait for a lock, with the owner, the owner that this one waits for,
-and so on to the last one. It is as of the moment until which the trace is complete, less than about
-a second ago. Lower table: the time that threads were blocked lately, by the class of the lock and
-the method that held it; of a wait that is not over, that is told when it ends.
+The upper table lists the threads that wait for a lock, each with the owner, the owner that this one
+waits for, and so on. It shows the last moment for which the trace is complete, at most about a
+second ago. The lower table shows the time that threads were blocked recently, by the class of the
+lock and the method that held it; a wait is added when it ends.
 
-Of a trace that has ended, the upper table has the threads that were still blocked, and the lower
-one the last seconds, or all of it.
+Once a trace has ended, the upper table lists the threads that were still blocked, and the lower
+one shows the last seconds, or the whole trace.
 
-Keys: ? shows them. NO_COLOR in the environment leaves colours out.";
+Press ? for the keys. Set NO_COLOR to turn colours off.";
 
 #[derive(Args, Debug)]
 #[command(after_long_help = TOP_NOTES)]
@@ -41,11 +41,11 @@ pub(crate) struct TopArguments {
     #[command(flatten)]
     pub(crate) kinds: KindArguments,
 
-    /// Where the trace goes if the JVM has to be told to start one [default: a temporary file]
+    /// Where the trace goes if the JVM has to start one [default: a temporary file]
     #[arg(long, value_name = "FILE")]
     pub(crate) trace_file: Option<PathBuf>,
 
-    /// Show something new once in so many seconds
+    /// Seconds between two updates
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = parse_interval)]
     pub(crate) interval: Duration,
 
@@ -53,7 +53,7 @@ pub(crate) struct TopArguments {
     #[arg(long)]
     pub(crate) batch: bool,
 
-    /// End after so many tables
+    /// End after N tables
     #[arg(
         short = 'n',
         long,

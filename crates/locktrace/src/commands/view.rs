@@ -28,11 +28,11 @@ pub(crate) struct ViewArguments {
     #[arg(long)]
     pub(crate) compare: bool,
 
-    /// Write one HTML file that needs no server, and end
+    /// Write one HTML file that needs no server, and exit
     #[arg(long, value_name = "FILE", conflicts_with_all = ["port", "no_open", "source", "no_follow"])]
     pub(crate) export: Option<PathBuf>,
 
-    /// Of a trace that a JVM is writing, show what there is now; else the page grows with it
+    /// Show a trace that a JVM is writing as it is now; else the page grows with it
     #[arg(long)]
     pub(crate) no_follow: bool,
 

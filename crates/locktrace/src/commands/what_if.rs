@@ -24,19 +24,19 @@ use crate::{input, output, problem};
 
 const WHAT_IF_NOTES: &str = "\
 Changes:
-  removed     the lock is not needed any more; what it guarded runs in parallel
-  holds=F     what is done while it is held takes F times as long: 0.5 half of it
-  split=N     N locks in its place, one for each part of its keys; keys are used equally often
-  fair        who came first gets it first
-  unfair      who comes while it is free takes it, whoever waits
+  removed     the lock is gone; the code that it guarded runs in parallel
+  holds=F     holds take F times as long: 0.5 for half
+  split=N     N locks replace it, one for each part of its keys; all keys are used equally often
+  fair        threads get it in the order in which they came
+  unfair      a thread that comes while it is free takes it, even if others wait
   read-write  code that only reads (--readers) shares it
 
-A replay keeps each thread's own work and its order, and changes the lock. It is done several times,
-each with other assumptions about what a trace does not tell; the prediction lies between them. Of
-other locks the trace has only the holds for which somebody waited: that they are held each time a
-thread goes on by itself is one of the assumptions. A lock that nobody waited for is not
-in the trace: where threads meet at one once they do not wait any more, more is left than
-predicted, and at most what is said in the note.";
+A replay keeps each thread's own work and its order, and changes the lock. Several replays differ in
+what they assume where the trace has no events; the prediction lies between them. Of other locks the
+trace has only the holds for which a thread waited; one assumption is that they are held each time a
+thread goes on by itself. A lock for which no thread waited is not in the trace. Where threads
+contend for one once they no longer wait here, more waiting is left than predicted, at most as much
+as the note says.";
 
 #[derive(Args, Debug)]
 #[command(
@@ -59,15 +59,15 @@ pub(crate) struct WhatIfArguments {
     #[arg(long, value_name = "PATTERN")]
     pub(crate) lock: Vec<Pattern>,
 
-    /// Change only the holds of such a method: class and name as in a report
+    /// Change only the holds of this method: class and name as in a report
     #[arg(long, value_name = "PATTERN")]
     pub(crate) owner_method: Vec<Pattern>,
 
-    /// Code that acquires the lock only to read: class and name of a method on the call chain
+    /// Code that acquires the lock only to read: class and name of a method on its call chain
     #[arg(long, value_name = "PATTERN", required_if_eq("change", "read-write"))]
     pub(crate) readers: Vec<Pattern>,
 
-    /// How many processors the program had, where the trace does not tell
+    /// The processors of the program, if the trace does not have the number
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) processors: Option<u64>,
 
@@ -125,16 +125,16 @@ pub(crate) fn run(arguments: &WhatIfArguments) -> outcome::Result<Outcome> {
     if !prediction.locks.iter().any(|lock| lock.is_changed) {
         return Err(NoSuchLock(common.trace.display().to_string()).into());
     }
-    let found = Found {
+    let report = PredictionReport {
         arguments,
         prediction: &prediction,
         entities,
     };
     match common.format {
         StructureFormat::Table => {
-            output::print(&found.text(&analyzed.summaries, output::terminal_width()))?;
+            output::print(&report.text(&analyzed.summaries, output::terminal_width()))?;
         }
-        StructureFormat::Json => write_json(output::machine(), &found.record())?,
+        StructureFormat::Json => write_json(output::machine(), &report.record())?,
     }
     Ok(problem::complain(&analyzed.summaries))
 }
@@ -162,13 +162,13 @@ fn is_reader(readers: &[Pattern], chain: ChainIndex, entities: &Entities) -> boo
         })
 }
 
-struct Found<'a> {
+struct PredictionReport<'a> {
     arguments: &'a WhatIfArguments,
     prediction: &'a Prediction,
     entities: &'a Entities,
 }
 
-impl Found<'_> {
+impl PredictionReport<'_> {
     fn text(&self, summaries: &[TraceSummary], width: Option<usize>) -> String {
         let mut text = String::new();
         for summary in summaries {

@@ -8,7 +8,7 @@ use std::path::Path;
 pub(crate) const PREFIX: &str = ".locktrace-";
 pub(crate) const SUFFIX: &str = ".tmp";
 
-/// Writes a file such that whoever reads it sees all of the old one or all of the new one.
+/// Writes a file such that a reader sees all of the old one or all of the new one.
 ///
 /// # Errors
 ///

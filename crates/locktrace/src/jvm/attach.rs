@@ -26,7 +26,7 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 /// A longer answer is cut off.
 const MAX_ANSWER_BYTES: u64 = 16 << 20;
 
-/// Why a JVM did not do what it was told.
+/// Why a JVM did not execute a command.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CommandError {
     #[error(transparent)]
@@ -148,7 +148,7 @@ fn signal(pid: u32) -> io::Result<()> {
 struct Request(PathBuf);
 
 impl Request {
-    /// The JVM looks in its working directory, then in that of temporary files.
+    /// The JVM looks in its working directory, then in the one for temporary files.
     fn new(process: &Process, temporary: &Path) -> io::Result<Self> {
         let name = format!(".attach_pid{}", process.inner_pid());
         let first = process.working_directory().join(&name);
@@ -166,7 +166,7 @@ impl Request {
 
 impl Drop for Request {
     fn drop(&mut self) {
-        // Who cannot be told does no harm: the next one finds the file there.
+        // A JVM without the signal does no harm: the next attempt finds the file there.
         let _ = fs::remove_file(&self.0);
     }
 }
@@ -208,8 +208,8 @@ fn exchange(socket: &Path, words: [&str; 4], patience: Duration) -> io::Result<S
     Ok(String::from_utf8_lossy(&answer).into_owned())
 }
 
-/// Connects to a socket, and waits no longer than that for whoever listens, nor to write. A JVM
-/// that is stopped has room for some who knock; those who come later would wait for ever.
+/// Connects to a socket, and waits no longer than that for its owner, nor to write. The queue of a JVM
+/// that is stopped takes a few connections; later ones would wait for ever.
 fn connect(path: &Path, patience: Duration) -> io::Result<UnixStream> {
     let flags = SocketFlags::CLOEXEC;
     let socket = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
@@ -223,7 +223,7 @@ fn connect(path: &Path, patience: Duration) -> io::Result<UnixStream> {
 mod tests {
     use super::*;
 
-    /// A socket to which nobody listens any more, and with no room for those who knock.
+    /// Returns a socket without a listener whose queue of connections is full.
     #[test]
     fn who_does_not_listen_is_not_waited_for() {
         let directory = tempfile::tempdir().unwrap();

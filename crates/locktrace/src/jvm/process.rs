@@ -50,7 +50,7 @@ cause!(Trace: ProcessError);
 ///
 /// # Errors
 ///
-/// If it writes none, or that cannot be told: the reason that helps most to go on.
+/// If it writes none, or that cannot be found out: the reason that helps most to go on.
 pub(crate) fn trace_of(pid: u32) -> Result<PathBuf, ProcessError> {
     let process = Process::find(pid)?;
     trace_being_written(&process.directory).ok_or_else(|| process.why_no_trace())
@@ -67,7 +67,7 @@ pub(crate) struct Process {
 impl Process {
     /// # Errors
     ///
-    /// If there is none.
+    /// If it does not exist.
     pub(crate) fn find(pid: u32) -> Result<Self, ProcessError> {
         let directory = PathBuf::from(format!("/proc/{pid}"));
         match fs::read_to_string(directory.join("status")) {

@@ -102,7 +102,7 @@ fn absolute_name(file: &Path) -> outcome::Result<String> {
     match path.to_str() {
         Some(name) if !name.contains(['"', '\n']) => Ok(name.to_owned()),
         _ => {
-            let message = format!("{}: a JVM cannot be told this name", path.display());
+            let message = format!("{}: this name cannot be passed to a JVM", path.display());
             Err(io::Error::new(ErrorKind::InvalidFilename, message).into())
         }
     }

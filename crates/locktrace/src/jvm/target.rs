@@ -62,7 +62,7 @@ mod tests {
         }
         let directory = tempfile::tempdir().expect("a temporary directory");
         let path = directory.path().join("1");
-        std::fs::write(&path, "").expect("room for it");
+        std::fs::write(&path, "").expect("a writable folder");
         assert_eq!(Target::of(&path), Target::Trace(path.clone()));
     }
 }

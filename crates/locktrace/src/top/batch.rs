@@ -57,7 +57,7 @@ pub(crate) fn run(
     Ok(last)
 }
 
-/// So many rows of each table are printed.
+/// The rows of each table.
 const ROWS: usize = 20;
 
 /// A snapshot as plain text.

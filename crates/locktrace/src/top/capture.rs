@@ -109,11 +109,11 @@ impl From<&BlockedThread> for Waiting {
 
 /// Of more blocked threads, or rows, only the number and the sums are shown.
 const MAX_SHOWN: usize = 1_000;
-/// So many pairs of call chains are kept for a row.
+/// The pairs of call chains that are kept for a row.
 const MAX_PAIRS: usize = 8;
-/// So many owners are shown of a chain of them.
+/// The owners that are shown of a chain of them.
 const MAX_OWNERS: usize = 32;
-/// So many call chains are remembered as text.
+/// The call chains that are kept as text.
 const MAX_STACKS: usize = 8_192;
 
 /// Takes snapshots of one trace.

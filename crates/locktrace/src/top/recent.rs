@@ -9,7 +9,7 @@ use trace_analysis::{
     Aspect, ChainIndex, Entities, MethodTable, OpenWait, ParkTimeout, Value, Wait, WaitEnd,
 };
 
-use crate::top::snapshot::{Sums, Window};
+use crate::top::snapshot::{WaitSums, Window};
 
 /// What the rows of a table are about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,38 +38,38 @@ pub(super) struct Pair {
 
 /// Length of a slot in nanoseconds.
 const SLOT_NS: u64 = 250_000_000;
-/// So many slots are kept: those of the longest window, and of the waits that are heard of late.
+/// The slots that are kept: those of the longest window, and of waits that come late.
 const SLOTS: u64 = 5 * 60;
-/// So many groups, and as many pairs, are kept of a slot.
+/// The groups, and the pairs, that are kept of a slot.
 const MAX_OF_SLOT: usize = 1 << 11;
-/// So many of each are kept of all time.
+/// The same of all time.
 const MAX_OF_ALL: usize = 1 << 14;
 
 /// Sums over waits.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     /// A wait counts once.
-    pub(super) total: Sums,
+    pub(super) total: WaitSums,
     /// A wait counts once for each owner.
-    pub(super) groups: HashMap<Group, Sums>,
+    pub(super) groups: HashMap<Group, WaitSums>,
     /// Of groups for which there was no room.
-    pub(super) rest: Sums,
+    pub(super) rest: WaitSums,
     /// How long each pair waited, as far as there was room.
     pub(super) pairs: HashMap<Pair, u64>,
 }
 
 impl Tally {
     fn add_time(&mut self, pair: Pair, duration_ns: u64, max: usize) {
-        let sums = Sums {
+        let sums = WaitSums {
             blocked_ns: duration_ns,
-            ..Sums::default()
+            ..WaitSums::default()
         };
         self.total.add(sums);
         self.add_group(pair.group, sums, max);
         self.add_pair(pair, duration_ns, max);
     }
 
-    fn add_group(&mut self, group: Group, sums: Sums, max: usize) {
+    fn add_group(&mut self, group: Group, sums: WaitSums, max: usize) {
         if let Some(known) = self.groups.get_mut(&group) {
             known.add(sums);
         } else if self.groups.len() < max {
@@ -124,7 +124,7 @@ impl Recent {
             *last_ns = end_ns.max(*last_ns);
         };
         if wait.start_ns / SLOT_NS == wait_end_ns / SLOT_NS {
-            // Whoever had the lock when, it is in this slot: there can be thousands of
+            // The owners are in this slot, whichever had the lock when: there can be thousands of
             // contentions, but few owners.
             for blame in &wait.blame {
                 add(blame.owner, wait.start_ns, blame.duration_ns, wait_end_ns);
@@ -136,7 +136,7 @@ impl Recent {
                 add(contention.owner, start_ns, duration_ns, end_ns);
             }
         }
-        let ended = |duration_ns| Sums {
+        let ended = |duration_ns| WaitSums {
             blocked_ns: 0,
             waits: u64::from(wait.ended()),
             longest_ns: duration_ns,
@@ -249,9 +249,9 @@ impl Recent {
             };
             let start_ns = wait.start_ns.max(from_ns);
             if start_ns < until_ns {
-                let so_far = Sums {
+                let so_far = WaitSums {
                     longest_ns: until_ns - wait.start_ns,
-                    ..Sums::default()
+                    ..WaitSums::default()
                 };
                 tally.add_time(pair, until_ns - start_ns, MAX_OF_ALL);
                 tally.add_group(pair.group, so_far, MAX_OF_ALL);

@@ -15,7 +15,7 @@ use crate::top::text;
 /// How things look.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Look {
-    /// Colours may be used. Nothing is told by them alone.
+    /// Colours may be used. They never carry information alone.
     pub(crate) colour: bool,
 }
 
@@ -91,7 +91,7 @@ const HELP: &str = "
   Blocked      how long threads were blocked in this time, added up
   Waits        how many waits ended in this time
   Longest      the longest of them, also before this time
-  <wait not over>   who had the lock is told when the wait ends
+  <wait not over>   the owner is known when the wait ends
 ";
 
 fn draw_top(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look, now_unix_ns: u64) {
@@ -249,7 +249,7 @@ fn draw_blocked(
 /// Columns of a number.
 const NUMBER: usize = 8;
 const GAP: &str = "  ";
-/// With so many columns there is room for the method that waits.
+/// The width from which the method that waits is shown.
 const WIDE: usize = 110;
 
 fn draw_table(
@@ -386,7 +386,7 @@ fn draw_lines<'l>(
     frame.render_widget(Paragraph::new(shown), area);
 }
 
-/// With so many columns, call chains are beside each other.
+/// The width from which call chains are side by side.
 const BESIDE: u16 = 100;
 
 fn draw_stacks(frame: &mut Frame<'_>, area: Rect, details: &Details, look: Look) {
@@ -404,7 +404,7 @@ fn draw_stacks(frame: &mut Frame<'_>, area: Rect, details: &Details, look: Look)
     draw_stack(frame, second, &owner, details.scroll, look.owner());
 }
 
-/// A call chain, or what there is to say in its place.
+/// A call chain, or the text in its place.
 struct StackText {
     title: String,
     lines: Vec<String>,
@@ -462,7 +462,7 @@ fn stacks_of_blocked(blocked: &Blocked, place: usize) -> [StackText; 2] {
         ),
         Standing::NotKnown => StackText::note(
             format!("{of}: held by {name}"),
-            "It did not wait for the lock; its call chain is told when it releases it. \
+            "It did not wait for the lock; its call chain is known when it releases it. \
              The lower table shows who held locks of this class before.",
         ),
     };
@@ -524,7 +524,7 @@ fn marked(name: &str, is_sorted_by: bool) -> String {
     format!("{name}{mark}")
 }
 
-/// A name in exactly so many columns.
+/// Returns a name in exactly this number of columns.
 fn padded(name: &str, columns: usize) -> String {
     let name = fit(name, Some(columns));
     let missing = columns.saturating_sub(width(&name));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A call chain for people, innermost frame first, or one line that says why there is none.
+/// A call chain for people, innermost frame first, or one line that says why it is missing.
 pub(crate) type Stack = Arc<[String]>;
 
 /// A view of a JVM at one moment. It does not change any more.
@@ -27,7 +27,7 @@ pub(crate) struct TopSnapshot {
     pub(crate) incomplete: Vec<String>,
 }
 
-/// How far what there is has been read.
+/// How far the trace has been read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// More has been written than has been read.
@@ -46,7 +46,7 @@ pub(crate) enum Phase {
 /// A thread that waits for a lock.
 #[derive(Clone, Debug)]
 pub(crate) struct Blocked {
-    /// Tells apart threads of one name.
+    /// Distinguishes threads of one name.
     pub(crate) id: u64,
     pub(crate) thread: String,
     pub(crate) for_ns: u64,
@@ -85,7 +85,7 @@ pub(crate) enum Standing {
     Blocked { lock: String, stack: Stack },
     /// It acquired the lock there, after it had waited for it.
     Acquired(Stack),
-    /// It did not have to wait; its code is told when it releases the lock.
+    /// It did not have to wait; its code is known when it releases the lock.
     NotKnown,
 }
 
@@ -125,11 +125,11 @@ pub(crate) struct Table {
     /// Begin and end, in nanoseconds since tracing began.
     pub(crate) from_ns: u64,
     pub(crate) until_ns: u64,
-    pub(crate) total: Sums,
+    pub(crate) total: WaitSums,
     /// The most blocked first.
     pub(crate) rows: Vec<Row>,
     /// What is in no row.
-    pub(crate) rest: Sums,
+    pub(crate) rest: WaitSums,
 }
 
 impl Table {
@@ -140,7 +140,7 @@ impl Table {
 
 /// Sums over waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sums {
+pub(crate) struct WaitSums {
     /// How long threads waited in the time looked at.
     pub(crate) blocked_ns: u64,
     /// How many waits ended in it.
@@ -149,7 +149,7 @@ pub(crate) struct Sums {
     pub(crate) longest_ns: u64,
 }
 
-impl Sums {
+impl WaitSums {
     pub(crate) fn add(&mut self, other: Self) {
         self.blocked_ns = self.blocked_ns.saturating_add(other.blocked_ns);
         self.waits = self.waits.saturating_add(other.waits);
@@ -162,7 +162,7 @@ impl Sums {
 pub(crate) struct Row {
     pub(crate) lock_class: String,
     pub(crate) owner: String,
-    pub(crate) sums: Sums,
+    pub(crate) sums: WaitSums,
     /// The code that waited with the code that held the lock, the most blocked first.
     pub(crate) pairs: Vec<Pair>,
     /// How many more there are.

@@ -10,7 +10,8 @@ use ratatui::style::Color;
 
 use crate::top::render::{self, Look};
 use crate::top::snapshot::{
-    Blocked, ChainEnd, Owner, Pair, Phase, Row, Stack, Standing, Sums, Table, TopSnapshot, Window,
+    Blocked, ChainEnd, Owner, Pair, Phase, Row, Stack, Standing, Table, TopSnapshot, WaitSums,
+    Window,
 };
 use crate::top::state::{Flow, State};
 
@@ -68,7 +69,7 @@ fn row(lock_class: &str, owner: &str, blocked_ms: u64, waits: u64, longest_ms: u
     Row {
         lock_class: lock_class.to_owned(),
         owner: owner.to_owned(),
-        sums: Sums {
+        sums: WaitSums {
             blocked_ns: blocked_ms * MS,
             waits,
             longest_ns: longest_ms * MS,
@@ -100,7 +101,7 @@ fn snapshot(phase: Phase) -> TopSnapshot {
             70,
         ),
     ];
-    let mut total = Sums::default();
+    let mut total = WaitSums::default();
     for row in &rows {
         total.add(row.sums);
     }
@@ -110,7 +111,7 @@ fn snapshot(phase: Phase) -> TopSnapshot {
         until_ns: 12_250 * MS,
         total,
         rows: rows.clone(),
-        rest: Sums::default(),
+        rest: WaitSums::default(),
     };
     TopSnapshot {
         name: "build/demo/demo.lct".to_owned(),

@@ -7,7 +7,7 @@ use trace_report::name::width;
 use crate::text::human::{self, plural};
 use crate::top::snapshot::{Blocked, ChainEnd, Phase, Table, TopSnapshot, Window};
 
-/// Who has the lock, and whom that waits for, to the last of them, in at most so many columns if
+/// Returns the owner of the lock, the owner that this one waits for, and so on, in at most this number of columns if
 /// there is a limit: those in the middle give way first.
 pub(super) fn owners(blocked: &Blocked, max_width: Option<usize>) -> String {
     let names: Vec<&str> = blocked

@@ -41,7 +41,7 @@ impl TraceSource {
         Self(latest)
     }
 
-    /// Returns the newest snapshot; `None` if there is none yet. Does not wait.
+    /// Returns the newest snapshot; `None` before the first one. Does not wait.
     ///
     /// # Errors
     ///

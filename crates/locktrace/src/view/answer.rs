@@ -27,7 +27,7 @@ pub(crate) enum Question {
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AnswerError {
-    /// The question is none.
+    /// The text is no question.
     #[error("not a question: {0}")]
     Malformed(#[from] serde_json::Error),
     /// The question is not answered.
@@ -74,7 +74,7 @@ impl Question {
     ///
     /// # Errors
     ///
-    /// If it is none.
+    /// If the text is no question.
     pub(crate) fn parse(topic: Topic, json: &str) -> Result<Self, AnswerError> {
         Ok(match topic {
             Topic::Model => Question::Overview,

@@ -43,7 +43,7 @@ impl Extent {
         short_names: false,
     };
 
-    /// What to try next, if the page has so many bytes and could have fewer.
+    /// Returns what to try next for a page of this size, if a smaller one is possible.
     pub(crate) fn smaller(self, bytes: usize) -> Option<Self> {
         let budget = self.budget;
         if bytes <= MAX_BYTES {
@@ -99,7 +99,7 @@ pub(crate) fn page(
 ///
 /// # Errors
 ///
-/// If `json` is none.
+/// If `json` is no JSON.
 pub(crate) fn with_model(json: &str, extent: Extent) -> serde_json::Result<String> {
     let model = if extent.short_names {
         BASE64.encode(gzip(short_names::shorten(json)?.as_bytes()))

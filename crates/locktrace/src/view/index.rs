@@ -23,7 +23,7 @@ use crate::view::stored_overview::StoredOverview;
 
 /// A smaller trace is read in some seconds.
 const LARGE_BYTES: u64 = 64 << 20;
-/// The name is that of the trace with this at its end.
+/// Follows the name of the trace.
 const EXTENSION: &str = ".idx";
 /// To be raised when anything changes that an index has.
 const FIRST_LINE: &[u8] = b"locktrace index 2\n";
@@ -77,7 +77,7 @@ enum IndexError {
     TooLarge,
     #[error("it is damaged")]
     Damaged(#[from] postcard::Error),
-    #[error("it is damaged: its overview is none")]
+    #[error("it is damaged: it has no overview")]
     Overview,
     #[error("it is damaged: {0}")]
     Model(#[from] BadStoredModel),
@@ -86,8 +86,8 @@ enum IndexError {
 }
 
 impl IndexFile {
-    /// Where the index of a trace is or could be. `None` if it shall have none, cannot be told
-    /// apart from others, or is not finished: a file of buffers beside it may have more of it.
+    /// Where the index of a trace is or could be. `None` if the trace shall have no index, cannot be distinguished
+    /// from others, or is not finished: a file of buffers beside it may have more of it.
     pub(crate) fn of(trace: &TraceInput, index: IndexUse, libraries: &[String]) -> Option<Self> {
         let bytes = trace.byte_len()?;
         let is_wanted = match index {
@@ -107,7 +107,7 @@ impl IndexFile {
         })
     }
 
-    /// What the index has; `None` if there is none, or none that can be used, which is said.
+    /// Reads the index; `None` if it is missing, or cannot be used, which is said.
     pub(crate) fn read(&self) -> Option<Indexed> {
         match self.try_to_read() {
             Ok(indexed) => Some(indexed),
@@ -176,7 +176,7 @@ impl NewIndex {
         if now != *identity {
             return Err(io::Error::other("the trace has changed while it was read"));
         }
-        // Whoever may read the trace may read what is in it.
+        // The users that may read the trace may read its index.
         let mode = fs::metadata(trace)?.mode() & 0o666;
         atomic_file::replace(path, Permissions::from_mode(mode), |file| {
             self.write_to(file)

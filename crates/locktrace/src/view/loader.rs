@@ -52,7 +52,7 @@ impl Loaded {
         }
     }
 
-    /// Keeps so many rows of the model, as an exported file does. What was found in all of it
+    /// Folds the model to a number of rows, as an exported file does. What was found in all of it
     /// stays.
     pub(crate) fn fold_to(&mut self, rows: usize) {
         self.state.findings(&self.entities);
@@ -65,7 +65,7 @@ impl Loaded {
     }
 }
 
-/// Whoever wants to know how the reading goes on.
+/// A watcher of the progress.
 pub(crate) trait Watcher {
     /// Some of a trace is read.
     fn progress(&mut self, _progress: Progress) -> ControlFlow<()> {

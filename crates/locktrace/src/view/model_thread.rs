@@ -52,7 +52,7 @@ impl Asker {
     ///
     /// # Errors
     ///
-    /// If there is none.
+    /// If there is no answer.
     pub(crate) async fn ask(&self, question: Question) -> Result<String, AskError> {
         let (reply, answer) = oneshot::channel();
         match self.0.try_send(Request { question, reply }) {

@@ -13,7 +13,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// So many bytes are read, of so many.
+    /// Notes the bytes that are read, of a total.
     pub(super) fn read(&mut self, bytes: u64, total_bytes: u64) {
         self.bytes = bytes;
         self.total_bytes = self.total_bytes.max(bytes).max(total_bytes);

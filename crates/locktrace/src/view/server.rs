@@ -41,11 +41,11 @@ const PROGRESS_PERIOD: Duration = Duration::from_millis(200);
 /// What to serve, and where.
 #[derive(Args, Debug)]
 pub(crate) struct ServerArguments {
-    /// Show source code that is below this folder
+    /// Show source code from this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) source: Option<PathBuf>,
 
-    /// Port on 127.0.0.1; 0 for any that is free
+    /// Port on 127.0.0.1; 0 for any free one
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) port: u16,
 
@@ -126,7 +126,7 @@ fn announce(url: &str) -> std::io::Result<()> {
     output::print(&text)
 }
 
-/// Whoever has no desktop gets the address on standard output all the same.
+/// Without a desktop, the address on standard output is enough.
 fn open_in_browser(url: &str) {
     let has_desktop = ["DISPLAY", "WAYLAND_DISPLAY"]
         .iter()
@@ -307,7 +307,7 @@ async fn exported(State(app): State<App>) -> Response {
 }
 
 async fn progress(State(app): State<App>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
-    // What is seen now is told first, then what has changed.
+    // The state of now comes first, then each change.
     let mut first = app.progress.clone();
     first.mark_changed();
     Sse::new(stream::unfold(Some(first), next_progress))

@@ -1,6 +1,6 @@
-//! Names that leave room for what they name.
+//! Names that are short enough to show.
 //!
-//! A class file allows names of 65,535 bytes, and whoever writes a trace any number of them. A
+//! A class file allows names of 65,535 bytes, and a trace any number of them. A
 //! file that is to be small has the beginning of such a name, and what tells it apart.
 
 use serde_json::Value;
@@ -20,7 +20,7 @@ const MAX_FRAMES: usize = 60;
 ///
 /// # Errors
 ///
-/// If `json` is none.
+/// If `json` is no JSON.
 pub(crate) fn shorten(json: &str) -> serde_json::Result<String> {
     let mut answers: Value = serde_json::from_str(json)?;
     shorten_value(&mut answers);
@@ -56,7 +56,7 @@ fn shortened(text: &str) -> Option<String> {
     Some(format!("{kept}… [{digest}]"))
 }
 
-/// Only stacks are lists of so many texts.
+/// Only stacks are lists of more texts.
 fn shorten_stack(values: &mut Vec<Value>) {
     if values.len() > MAX_FRAMES && values.iter().all(Value::is_string) {
         let left_out = values.len() - MAX_FRAMES;

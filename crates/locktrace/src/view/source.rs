@@ -56,7 +56,7 @@ impl SourceFolder {
     ///
     /// # Errors
     ///
-    /// If there is none.
+    /// If it does not exist.
     pub(crate) fn open(path: &Path) -> std::io::Result<Self> {
         let path = path.canonicalize()?;
         if !path.is_dir() {

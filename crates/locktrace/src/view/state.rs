@@ -51,7 +51,7 @@ impl Opened {
 }
 
 impl State {
-    /// Nothing is read yet of traces of so many bytes.
+    /// Returns the state before traces of `bytes` are read.
     pub(super) fn new(
         model: Model,
         bytes: u64,
@@ -153,7 +153,7 @@ impl State {
         self.summaries.first()?.tracer_value(Counter::Processors)
     }
 
-    /// What there is to show first, if it is known from an index.
+    /// Returns the overview, if it is known from an index.
     pub(crate) fn stored_overview(&self) -> Option<StoredOverview> {
         let mut overview = self.stored_overview.clone()?;
         overview.keep(self.model.folding(), self.model.is_exact());

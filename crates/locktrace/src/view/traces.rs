@@ -14,7 +14,7 @@ pub(crate) struct ModelArguments {
     #[arg(required = true, value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
 
-    /// Packages and classes that are no caller, nor what is in them
+    /// Packages and classes to skip when naming callers
     #[arg(long, value_name = "PREFIX,...", value_delimiter = ',')]
     pub(crate) library: Vec<String>,
 }

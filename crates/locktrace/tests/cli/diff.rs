@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::sample::{HASHTABLE_GET, HASHTABLE_PUT, Sample};
 use crate::{directory_with, locktrace, succeed};
 
-/// A thread is blocked once every 120 microseconds for so many microseconds, and a little longer
+/// A thread is blocked once every 120 microseconds for this number of microseconds, and a little longer
 /// or shorter now and then.
 fn steady(blocked_us: u64) -> Sample {
     let mut sample = Sample::new(&["main", "worker-1"]);

@@ -95,7 +95,7 @@ fn findings_and_predictions_stay_the_same() {
         let summary = json(&stopped_for(us), "summary trace.lct --format json");
         let mut findings = summary["findings"].as_array().expect("findings").clone();
         for finding in &mut findings {
-            // These are of the time that the trace lasted.
+            // These are of the duration of the trace.
             let finding = finding.as_object_mut().expect("a finding");
             for key in ["wall_ns", "wall_share", "mean_waiters", "start_up_only"] {
                 finding.remove(key);

@@ -190,7 +190,7 @@ fn where_there_can_be_no_index_there_is_none() {
     );
 }
 
-/// It is beside the trace, not beside a link to it, and whoever may not read the trace may not
+/// It is beside the trace, not beside a link to it, and a user who may not read the trace may not
 /// read it.
 #[test]
 fn an_index_is_as_private_as_its_trace() {

@@ -47,7 +47,7 @@ fn traces(directory: &Path) -> Vec<PathBuf> {
         let mut own = bytes[..header - CHECKSUM_LEN].to_vec();
         own[PID].copy_from_slice(&process::id().to_le_bytes());
         own.extend(crc32c::crc32c(&own).to_le_bytes());
-        fs::write(&copy, [own.as_slice(), &bytes[header..]].concat()).expect("room for it");
+        fs::write(&copy, [own.as_slice(), &bytes[header..]].concat()).expect("a writable folder");
         copy
     });
     traces.collect()
@@ -88,12 +88,12 @@ fn from_growing_file(command: &str, trace: &Path) -> (Option<i32>, String, Strin
     let bytes = fs::read(trace).expect("readable");
     let (first, rest) = bytes.split_at(bytes.len() / 3);
     let (first, rest) = (first.to_vec(), rest.to_vec());
-    fs::write(&path, first).expect("room for it");
+    fs::write(&path, first).expect("a writable folder");
     let mut file = fs::File::options().append(true).open(&path).expect("there");
     let writer = thread::spawn(move || {
         for piece in rest.chunks(rest.len() / 2 + 1) {
             thread::sleep(Duration::from_millis(60));
-            file.write_all(piece).expect("room for it");
+            file.write_all(piece).expect("a writable folder");
         }
     });
     let run = Run::of(locktrace(command).arg("--follow").arg(&path));

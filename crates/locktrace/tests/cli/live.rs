@@ -42,7 +42,7 @@ fn top_needs_a_terminal_or_batch() {
 #[test]
 fn top_of_what_is_none() {
     let directory = directory_with(&Sample::demo(), "demo.lct");
-    fs::write(directory.path().join("text"), "no trace").expect("room for it");
+    fs::write(directory.path().join("text"), "no trace").expect("a writable folder");
     for (target, message) in [
         ("text", "text"),
         ("missing.lct", "missing.lct"),
@@ -59,7 +59,7 @@ fn torn_trace_is_said_to_be_incomplete() {
     let directory = directory_with(&Sample::demo(), "demo.lct");
     let path = directory.path().join("demo.lct");
     let bytes = fs::read(&path).expect("readable");
-    fs::write(&path, &bytes[..bytes.len() - 10]).expect("room for it");
+    fs::write(&path, &bytes[..bytes.len() - 10]).expect("a writable folder");
     let run = locktrace(directory.path(), "top --batch demo.lct");
     assert_eq!(run.code, Some(1), "{}", run.stderr);
     assert!(run.stdout.contains("Incomplete: "), "{}", run.stdout);
@@ -80,14 +80,14 @@ fn metrics_are_replaced_in_one_step() {
     let directory = directory_with(&Sample::demo(), "demo.lct");
     let printed = succeed(directory.path(), "metrics demo.lct");
     let path = directory.path().join("demo.prom");
-    fs::write(&path, "the metrics before").expect("room for it");
+    fs::write(&path, "the metrics before").expect("a writable folder");
     let before = fs::File::open(&path).expect("readable");
     assert_eq!(
         succeed(directory.path(), "metrics demo.lct -o demo.prom"),
         ""
     );
     assert_eq!(fs::read_to_string(&path).expect("readable"), printed);
-    // Whoever reads the old file goes on to read that.
+    // A reader of the old file goes on to read it.
     let before = std::io::read_to_string(before).expect("readable");
     assert_eq!(before, "the metrics before");
     let mode = fs::metadata(&path).expect("there").permissions().mode();

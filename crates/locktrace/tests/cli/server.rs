@@ -80,7 +80,7 @@ impl Server {
         stream.set_read_timeout(timeout).expect("a timeout");
         stream.write_all(request.as_bytes()).expect("sent");
         let mut answer = Vec::new();
-        // Whoever sends too much is cut off.
+        // A client that sends too much is cut off.
         let _ = stream.read_to_end(&mut answer);
         let answer = String::from_utf8(answer).expect("UTF-8");
         let (headers, body) = answer.split_once("\r\n\r\n").expect("headers");

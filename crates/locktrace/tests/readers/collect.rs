@@ -205,7 +205,7 @@ fn a_copy_does_not_replace_the_whole() {
     assert_eq!(left, [directory.join("traces/b.lct")]);
 }
 
-/// Files that are called as traces are, in which there is none, by their names.
+/// Files that have the name of a trace and hold none.
 fn save_no_traces(directory: &Path) -> BTreeMap<&'static str, Vec<u8>> {
     let trace = Sample::demo().bytes();
     let mut damaged = trace[..200].to_vec();

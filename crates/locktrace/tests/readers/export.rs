@@ -182,7 +182,7 @@ fn with_commas(number: u64) -> String {
     groups.join(",")
 }
 
-/// What `go tool pprof -raw` tells of a profile: the values of each sample and its labels, and all lines.
+/// Reads a profile from the output of `go tool pprof -raw`: the values of each sample and its labels, and all lines.
 struct Profile {
     samples: Vec<([u64; 2], String)>,
     text: String,
@@ -337,7 +337,7 @@ fn pprof_has_all_names() {
     assert!(!profile.text.contains("lock.waiting_thread:"));
 }
 
-/// What is on top of each stack, and how long, as speedscope tells of a profile.
+/// Reads from speedscope the top of each stack, and how long it is there.
 fn tops(profile: &Value) -> BTreeMap<String, u64> {
     let frames = profile["shared"]["frames"].as_array().expect("frames");
     let [profile] = profile["profiles"].as_array().expect("profiles").as_slice() else {
@@ -394,7 +394,10 @@ fn speedscope_finds_the_same_times() {
         let top = stack.rsplit(';').next().unwrap_or(stack).to_owned();
         *expected.entry(top).or_default() += duration_ns.parse::<u64>().expect("a number");
     }
-    assert_eq!(tops(&profiles.pop().expect("that of names")), expected);
+    assert_eq!(
+        tops(&profiles.pop().expect("the profile by names")),
+        expected
+    );
     assert_eq!(profiles.len(), exports.len());
     for ((format, stacks, selection), profile) in exports.into_iter().zip(profiles) {
         let tops = tops(&profile);
@@ -455,7 +458,7 @@ fn durations_by_inferno(collapsed: &str) -> BTreeMap<String, [u64; 2]> {
     lines.collect()
 }
 
-/// The same by its graph of one profile: how long what has which title lasted.
+/// The same by its graph of one profile: the duration of each title.
 fn titles_by_inferno(collapsed: &str) -> BTreeMap<String, u64> {
     let svg = drawn_by_inferno(collapsed);
     let titles = svg.split("<title>").skip(1).map(|title| {

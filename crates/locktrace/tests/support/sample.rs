@@ -325,7 +325,7 @@ impl Sample {
         self.entered(3, outer, start_us + 125, 0);
     }
 
-    /// One thread waits for another one so many times, between a microsecond and half a
+    /// One thread waits for another one this number of times, between a microsecond and half a
     /// millisecond as a fixed sequence of random numbers says.
     pub(crate) fn with_many_waits(waits: u64) -> Self {
         let mut sample = Self::new(&["main", "worker-1"]);
@@ -344,7 +344,7 @@ impl Sample {
         sample
     }
 
-    /// Threads that hand two locks on so many times, half of them at each, to whomever a fixed sequence of random
+    /// Threads that hand over two locks this number of times, half of them at each, to whomever a fixed sequence of random
     /// numbers says: who releases one wants it again. Their waits have many parts, which begin and end at the same
     /// times, as all wait for the same owners. Every 100 microseconds the trace is written, so that the waits for both
     /// locks are found by turns.
@@ -390,7 +390,7 @@ impl Sample {
         sample
     }
 
-    /// A wait in each of so many classes, whose names are as long as a class file allows
+    /// A wait in each of a number of classes, whose names are as long as a class file allows
     /// and no text that could be packed.
     pub(crate) fn with_long_names(classes: u32) -> Self {
         const FIRST: u32 = 1_000;
@@ -560,7 +560,7 @@ impl Sample {
         self.threads[thread as usize - 1].push(event);
     }
 
-    /// The lock's number in the trace, and that of its next event.
+    /// The lock's number in the trace, and the number of its next event.
     fn next_number(&mut self, lock: u64) -> (LockId, u64) {
         let sequence = &mut self.sequences[lock as usize - 1];
         *sequence += 1;
@@ -706,7 +706,7 @@ impl Sample {
         self.start_unix_ns += duration_us * MICROSECOND;
     }
 
-    /// The trace of a process that is there, and has told everything until then.
+    /// The trace of a process that is there, and has written everything until then.
     pub(crate) fn written_until(&mut self, pid: u32, time_us: u64) {
         self.pid = pid;
         let complete_until = (Counter::CompleteUntilNs, time_us * MICROSECOND);
@@ -760,7 +760,7 @@ impl Sample {
                     let of_thread = ThreadId(thread as u32 + 1);
                     writer
                         .push_segment(of_thread, *number, segment, encoder.contains_metadata())
-                        .expect("a chunk has room for a segment");
+                        .expect("a segment fits into a chunk");
                     *number += 1;
                     bytes.extend_from_slice(writer.events());
                     chunks += 1;

@@ -9,26 +9,26 @@ use crate::arguments::waits::KindArguments;
 use crate::redaction::RedactArguments;
 
 const COLLECT_NOTES: &str = "\
-A trace has ended if it says so; one whose JVM was killed, if it has not changed for ten minutes and
-no process has it open for writing. Others are left alone, as are copies that a JVM made of a trace
-that went on. All tables are written before the first trace is deleted; those of the same trace take
-the place of the old ones, unless these have more of it: a part of a trace, as a copy that was torn,
-does not replace the whole.
+A trace has ended if its last record says so. The trace of a killed JVM has ended if it has not
+changed for ten minutes and no process has it open for writing. Other traces stay, and so do copies
+that a JVM made of a trace that went on. All tables are written before the first trace is deleted.
+New tables of a trace replace the old ones, unless the old ones have more of it: a torn copy does
+not replace the whole.
 
-Such a part, and a file that holds no trace (it is empty, or cut in its header, or something else),
-is set aside: FILE.lct is called FILE.lct.aside then, and is not looked at again.
+Such a copy, and a file that holds no trace (empty, cut in its header, or of another kind), is
+renamed from FILE.lct to FILE.lct.aside, and ignored from then on.
 
-Prints one line, and writes a file for each folder into OUT/watermarks/host=HOST, whose
-complete_until says that all traces of the folder that began before are in the tables. It stays
-where it is while a trace cannot be read. If another one collects the folder already, there is
-nothing to do. What one that was killed has left in OUT is removed.
+Prints one line, and writes a file for each folder into OUT/watermarks/host=HOST. All traces of the
+folder that began before its complete_until are in the tables. It does not advance while a trace
+cannot be read. If another process collects the folder, this one does nothing. Files that a killed
+process left in OUT are removed.
 
   */10 * * * *  locktrace collect --kind all /var/log/traces -o /mnt/runs";
 
 #[derive(Args, Debug)]
 #[command(after_long_help = COLLECT_NOTES)]
 pub(crate) struct CollectArguments {
-    /// The folder; traces are its files that are called *.lct
+    /// The folder with the traces, *.lct
     #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub(crate) folder: PathBuf,
 

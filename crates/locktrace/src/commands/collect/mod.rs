@@ -41,7 +41,7 @@ struct Collected {
     copies: usize,
     /// Those of whose runs the tables have more.
     parts: Vec<Candidate>,
-    /// Those in which there is none, and why.
+    /// Files that hold no trace, and why.
     no_traces: Vec<(Candidate, String)>,
     unreadable: usize,
 }

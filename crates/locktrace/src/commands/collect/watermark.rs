@@ -21,7 +21,7 @@ pub(super) struct Watermark {
 }
 
 impl Watermark {
-    /// That of `folder` on `host`.
+    /// Returns the watermark of `folder` on `host`.
     ///
     /// # Errors
     ///

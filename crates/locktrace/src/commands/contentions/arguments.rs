@@ -21,11 +21,11 @@ pub(crate) struct ContentionsArguments {
     #[arg(long)]
     pub(crate) follow: bool,
 
-    /// Show so many of the longest waits in a table
+    /// Show the N longest waits in a table
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) top: u32,
 
-    /// Form of the output
+    /// Output format
     #[arg(long, value_enum, default_value_t = ContentionsFormat::Jsonl)]
     pub(crate) format: ContentionsFormat,
 }

@@ -11,7 +11,7 @@ use trace_report::style::BOLD;
 use crate::text::human::{self, plural};
 use crate::text::labelled_table;
 
-/// So many owners of a wait are shown one by one.
+/// The owners of a wait that are shown one by one.
 const OWNERS: usize = 3;
 
 /// The longest waits of all that were passed on. How many is the only limit of their memory, so
@@ -93,7 +93,7 @@ impl LongestWaits {
 /// The wait, and below it its owners.
 fn rows(wait: &Wait, entities: &Entities) -> Vec<labelled_table::Row> {
     let mut blame = wait.blame.clone();
-    // Those of one duration in an order that does not depend on that of processing.
+    // Waits of one duration come in an order that does not depend on the order of processing.
     blame.sort_by_cached_key(|part| (Reverse(part.duration_ns), owner(part.owner, entities)));
     let (shown, others) = blame.split_at(OWNERS.min(blame.len()));
     let mut parts: Vec<_> = shown
@@ -162,7 +162,7 @@ fn owner(owner: Owner, entities: &Entities) -> String {
     }
 }
 
-/// The innermost frame, or why there is none.
+/// Returns the innermost frame, or why it is missing.
 fn code(chain: ChainIndex, entities: &Entities) -> String {
     match entities.chain(chain).frames() {
         [innermost, ..] => entities.frame_label(innermost),

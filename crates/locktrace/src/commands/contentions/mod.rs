@@ -197,7 +197,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// The values of [`CSV_COLUMNS`]; empty where there is none.
+    /// The values of [`CSV_COLUMNS`]; empty where a value is missing.
     fn csv_fields(&self, chain: String, owner_chain: Option<String>) -> [String; 22] {
         [
             self.mechanism.to_owned(),

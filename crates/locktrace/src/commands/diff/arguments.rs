@@ -43,7 +43,7 @@ pub(crate) struct DiffArguments {
     #[arg(long = "after", value_name = "TRACE")]
     pub(crate) more_after: Vec<PathBuf>,
 
-    /// How to tell contentions apart: what has the same aspects is one row
+    /// Aspects to group contentions by: those with the same values are one row
     #[arg(
         long,
         value_name = "ASPECT,...",
@@ -58,7 +58,7 @@ pub(crate) struct DiffArguments {
     #[arg(long, value_name = "waits-of=PATTERN", value_parser = parse_unit)]
     pub(crate) per: Option<Pattern>,
 
-    /// Divide by so many units of work, done in all runs of a side: one number for both sides, or
+    /// Divide by the units of work done in all runs of a side: one number for both sides, or
     /// BEFORE,AFTER
     #[arg(
         long,
@@ -82,14 +82,14 @@ pub(crate) struct DiffArguments {
     #[arg(long, value_name = "P", value_parser = parse_growth)]
     pub(crate) fail_above: Option<f64>,
 
-    /// Packages and classes that are no caller, nor what is in them
+    /// Packages and classes to skip when naming callers
     #[arg(long, value_name = "PREFIX,...", value_delimiter = ',')]
     pub(crate) library: Vec<String>,
 
     #[command(flatten)]
     pub(crate) threads: ThreadArguments,
 
-    /// Form of the output
+    /// Output format
     #[arg(long, value_enum, default_value_t = DiffFormat::Text)]
     pub(crate) format: DiffFormat,
 }

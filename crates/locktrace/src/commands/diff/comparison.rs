@@ -5,7 +5,7 @@ use trace_comparison::Comparison;
 
 use crate::commands::diff::quantity::Per;
 
-/// What there is to show.
+/// A comparison, and what it is of.
 pub(super) struct Diff<'a> {
     pub(super) comparison: Comparison,
     pub(super) aspects: &'a [Aspect],

@@ -63,7 +63,7 @@ pub(super) fn interval(change: &Change, before_ns: f64, per: Per) -> String {
     format!("{} to {}", end(low_ns), end(high_ns))
 }
 
-/// What people are told of it.
+/// The text for people.
 pub(super) fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::More => "more",

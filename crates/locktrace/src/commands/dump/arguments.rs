@@ -20,7 +20,7 @@ pub(crate) struct DumpArguments {
     #[arg(long)]
     pub(crate) follow: bool,
 
-    /// Form of the output
+    /// Output format
     #[arg(long, value_enum, default_value_t = DumpFormat::Text)]
     pub(crate) format: DumpFormat,
 }

@@ -27,7 +27,7 @@ Formats:
   perfetto   a trace for Perfetto's page and trace processor: the waits on tracks of threads, who
              had the locks on tracks of locks, and arrows from owners to those who waited
   firefox    a profile for the Firefox Profiler, as JSON: of each thread its waits as markers, and
-             as samples the code with which it made others wait, for so many microseconds
+             as samples the code with which it made others wait, in microseconds
   jfr        a recording for JDK Mission Control and jfr: waits as jdk.JavaMonitorEnter and
              jdk.ThreadPark, and locktrace.Blame for each part of a wait, with the owner's stack
   otlp       profiles for OpenTelemetry, as the message ProfilesData of v1development: of each trace
@@ -54,7 +54,7 @@ pub(crate) struct ExportArguments {
     #[arg(required = true, value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
 
-    /// Format of the output. Given once more, the time until which to export, as that of other
+    /// Format of the output. Given once more, the time until which to export, as in other
     /// commands: --to pprof --from 10s --to 20s
     #[arg(
         long,
@@ -65,29 +65,29 @@ pub(crate) struct ExportArguments {
     )]
     to: Vec<ExportTo>,
 
-    /// Leave out what happened before: a time since the trace's start (10s, 1m30s), before
-    /// its end (-5s), or of the clock in UTC (2026-11-22 17:00:00)
+    /// Begin at a time since the trace's start (10s, 1m30s), before its end (-5s), or of the
+    /// clock in UTC (2026-11-22 17:00:00)
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = parse_time)]
     from: Option<Time>,
 
-    /// Whose call chains, for collapsed, pprof and otlp [default: owners]
+    /// Call chains to show in collapsed, pprof and otlp [default: owners]
     #[arg(long, value_enum)]
     pub(crate) stacks: Option<ExportStacks>,
 
-    /// Tell apart the lines of a method in collapsed call chains; pprof and otlp always do
+    /// Distinguish the lines of a method in collapsed call chains; pprof and otlp always do
     #[arg(long)]
     pub(crate) lines: bool,
 
     #[command(flatten)]
     pub(crate) origin: OriginArguments,
 
-    /// At most so many series of a family in openmetrics and prometheus, those with the longest times,
-    /// beside the others [default: 100]
+    /// At most N series of a family in openmetrics and prometheus, those with the longest times;
+    /// the others are added up [default: 100]
     #[arg(long, value_name = "N")]
     pub(crate) series: Option<usize>,
 
-    /// Put a label on every series of openmetrics and prometheus, as often as given. There is one already, pid, the
-    /// processes; --label pid=VALUE takes its place, and --label pid= leaves it out
+    /// Add a label to every series of openmetrics and prometheus; may be repeated. Every series has the label pid, the
+    /// processes: --label pid=VALUE replaces it, and --label pid= leaves it out
     #[arg(long = "label", value_name = "NAME=VALUE")]
     pub(crate) labels: Vec<Label>,
 
@@ -194,10 +194,10 @@ pub(crate) enum ExportFormat {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportStacks {
-    /// Of the code that held the locks
+    /// Chains of the code that held the locks
     Owners,
-    /// Of the code that waited
+    /// Chains of the code that waited
     Waiters,
-    /// The owner's, the lock, and on it the waiter's upside down
+    /// The owner's chain, the lock, and the waiter's chain reversed
     ChainGraph,
 }

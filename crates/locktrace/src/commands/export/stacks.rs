@@ -49,19 +49,19 @@ pub(super) fn wanted(arguments: &ExportArguments) -> Stacks {
     }
 }
 
-/// Says how much is told apart neither by call chain nor by thread, and how much by call chain only, both in
+/// Says how much is divided neither by call chain nor by thread, and how much by call chain only, both in
 /// nanoseconds.
 pub(super) fn complain(other_ns: u64, of_any_threads_ns: u64) {
     if other_ns > 0 {
         let other = human::duration(other_ns);
         output::complain(&format_args!(
-            "{other} are <other>: there were more call chains than can be told apart"
+            "{other} are <other>: there were more call chains than can be distinguished"
         ));
     }
     if of_any_threads_ns > 0 {
         let of_any = human::duration(of_any_threads_ns);
         output::complain(&format_args!(
-            "{of_any} name no threads: there were more pairs of threads than can be told apart"
+            "{of_any} name no threads: there were more pairs of threads than can be distinguished"
         ));
     }
 }

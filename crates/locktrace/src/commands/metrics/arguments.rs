@@ -24,7 +24,7 @@ node_exporter's textfile collector reads it:
 
   locktrace metrics app.lct --format prometheus -o /var/lib/node_exporter/textfile/app.prom";
 
-/// So many series of a family of metrics, unless somebody says how many.
+/// The default of `--series`.
 pub(crate) const DEFAULT_SERIES: usize = 100;
 
 #[derive(Args, Debug)]
@@ -41,16 +41,16 @@ pub(crate) struct MetricsArguments {
     #[arg(long, value_enum, default_value_t = MetricsFormat::Openmetrics)]
     pub(crate) format: MetricsFormat,
 
-    /// Put a label on every series, as often as given. There is one already, pid, the process; --label pid=VALUE
-    /// takes its place, and --label pid= leaves it out
+    /// Add a label to every series; may be repeated. Every series has the label pid, the process: --label pid=VALUE
+    /// replaces it, and --label pid= leaves it out
     #[arg(long = "label", value_name = "NAME=VALUE")]
     pub(crate) labels: Vec<Label>,
 
-    /// At most so many series of a family, those with the longest times, beside the others
+    /// At most N series of a family, those with the longest times; the others are added up
     #[arg(long, value_name = "N", default_value_t = DEFAULT_SERIES)]
     pub(crate) series: usize,
 
-    /// Write to a file, in one step: whoever reads it never sees half of it
+    /// Write to a file, in one step: a reader never sees half of it
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }

@@ -8,7 +8,7 @@ use crate::outcome::UsageError;
 /// The label that there is unless another value is given.
 const PID: &str = "pid";
 
-/// What our own series are told apart by, and what is for histograms and summaries.
+/// The labels of our own series, and those of histograms and summaries.
 const RESERVED: [&str; 7] = [
     "jvm",
     "kind",
@@ -50,8 +50,8 @@ impl FromStr for Label {
     }
 }
 
-/// The labels of every series: `pid`, which is that of the traced processes unless it is `given`, and what else is
-/// given. A label without a value is none.
+/// Returns the labels of every series: `pid`, by default the traced processes, and those that are `given`. A label
+/// without a value is left out.
 ///
 /// # Errors
 ///

@@ -14,7 +14,7 @@ use crate::arguments::waits::WaitArguments;
 use crate::commands::metrics::arguments::{MetricsArguments, MetricsFormat};
 use crate::commands::metrics::exposition::{Exposition, Family, Kind};
 use crate::commands::metrics::label::Label;
-use crate::commands::metrics::series::{Series, Sums};
+use crate::commands::metrics::series::{Series, SeriesValues};
 use crate::jvm::target::Target;
 use crate::outcome::{self, Outcome};
 use crate::redaction::Redaction;
@@ -23,7 +23,7 @@ use crate::{input, output, problem};
 /// How metrics are written.
 pub(crate) struct Form<'a> {
     pub(crate) format: MetricsFormat,
-    /// So many series of a family there may be beside the others.
+    /// The series of a family that are not added up as others.
     pub(crate) max_series: usize,
     /// The user's labels of every series.
     pub(crate) labels: &'a [Label],
@@ -80,11 +80,11 @@ pub(crate) fn write(
 
 fn add_series(exposition: &mut Exposition<'_>, series: &Series) {
     let labels = ["kind", "lock_class", "owner_method"];
-    let by_owner = |value: fn(&Sums) -> u64| {
+    let by_owner = |value: fn(&SeriesValues) -> u64| {
         let sums = series.by_owner.iter();
         sums.map(move |(names, sums)| (names.each_ref().map(String::as_str), value(sums)))
     };
-    let by_lock_class = |value: fn(&Sums) -> u64| {
+    let by_lock_class = |value: fn(&SeriesValues) -> u64| {
         let sums = series.by_lock_class.iter();
         sums.map(move |(names, sums)| (names.each_ref().map(String::as_str), value(sums)))
     };
@@ -116,7 +116,7 @@ fn add_series(exposition: &mut Exposition<'_>, series: &Series) {
     exposition.add(&longest, labels, by_lock_class(|sums| sums.longest_ns));
 }
 
-/// Adds what there is to say about the traces themselves.
+/// Adds the families about the traces themselves.
 fn add_traces(exposition: &mut Exposition<'_>, traces: &[TraceSummary]) {
     let sum =
         |value: fn(&TraceSummary) -> u64| traces.iter().map(value).fold(0, u64::saturating_add);

@@ -10,13 +10,13 @@ const OTHER: &str = "other";
 
 /// The values of one series.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sums {
+pub(super) struct SeriesValues {
     pub(super) duration_ns: u64,
     pub(super) waits: u64,
     pub(super) longest_ns: u64,
 }
 
-impl Sums {
+impl SeriesValues {
     fn of(row: &Row) -> Self {
         Self {
             duration_ns: row.sums.duration_ns,
@@ -32,8 +32,8 @@ impl Sums {
     }
 }
 
-/// Sums by their names. What shares all names is one series: there must not be two.
-type Named<const N: usize> = BTreeMap<[String; N], Sums>;
+/// Values by their names. What shares all names is one series: there must not be two.
+type Named<const N: usize> = BTreeMap<[String; N], SeriesValues>;
 
 /// The series of a trace. Over the series, as over the rows, the times and the waits have the
 /// same sums.
@@ -53,10 +53,10 @@ impl Series {
         for kind in &rows.rows {
             for class in &kind.children.rows {
                 let names = [&kind.label, &class.label].map(Clone::clone);
-                add(&mut by_lock_class, names, Sums::of(class));
+                add(&mut by_lock_class, names, SeriesValues::of(class));
                 for owner in &class.children.rows {
                     let names = [&kind.label, &class.label, &owner.label].map(Clone::clone);
-                    add(&mut by_owner, names, Sums::of(owner));
+                    add(&mut by_owner, names, SeriesValues::of(owner));
                 }
             }
         }
@@ -67,7 +67,7 @@ impl Series {
     }
 }
 
-fn add<const N: usize>(series: &mut Named<N>, names: [String; N], sums: Sums) {
+fn add<const N: usize>(series: &mut Named<N>, names: [String; N], sums: SeriesValues) {
     series.entry(names).or_default().add(sums);
 }
 
@@ -89,8 +89,8 @@ fn bounded<const N: usize>(series: Named<N>, max: usize) -> Named<N> {
 mod tests {
     use super::*;
 
-    fn sums(duration_ns: u64, waits: u64) -> Sums {
-        Sums {
+    fn sums(duration_ns: u64, waits: u64) -> SeriesValues {
+        SeriesValues {
             duration_ns,
             waits,
             longest_ns: duration_ns,
@@ -115,7 +115,7 @@ mod tests {
             (names("contention", "A"), sums(50, 1)),
             (
                 names("contention", OTHER),
-                Sums {
+                SeriesValues {
                     longest_ns: 40,
                     ..sums(40 + 9 + 7, 5 + 3 + 2)
                 },

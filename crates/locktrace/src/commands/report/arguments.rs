@@ -20,21 +20,21 @@ Columns:
   Longest  the longest that one wait had
 
 A wait is blamed on the threads that held the lock meanwhile, each for its part. Where nobody held
-it, <lock was free>: woken threads were not running yet. A barging hold is that of a thread that
-acquired the lock without waiting while others waited. While the process was stopped or frozen,
+it, <lock was free>: woken threads were not running yet. In a barging hold, a thread acquired
+the lock without waiting while others waited. While the process was stopped or frozen,
 <process did not run>. No owner is known
   hand-off         from a release until the next thread is seen to have the lock, where the trace
                    does not tell since when locks are held
   no exit seen     if a thread released the lock before it could see anyone queued
   events lost      where the trace lacks events
-  too many owners  in a wait with so many owners that they were not all kept
+  too many owners  in a wait with more owners than are kept
   readers          readers shared the lock; only the last of them writes an event
   not woken        of waits that are no contention: no thread ended it
 which is shown as <owner unknown: ...>.
 
 Of conditional waiting, the thread that ended it takes the owner's place. Where threads waited
 longer for a condition than for locks, the longest such waits come in a table of their own, unless
---kind says what to show. That of idle workers never does.
+--kind says what to show. Waits of idle workers never come there.
 
 Methods are those that use a lock, not those inside of a lock of java.util.concurrent. caller and
 owner-caller are the first methods outside of the JDK and of what --library names. Who initializes
@@ -58,7 +58,7 @@ pub(crate) struct ReportArguments {
     #[arg(required = true, value_name = "TRACE")]
     pub(crate) traces: Vec<PathBuf>,
 
-    /// How to tell contentions apart: aspects from the outermost to the innermost
+    /// Aspects to group contentions by, from the outermost to the innermost
     #[arg(
         long,
         value_name = "ASPECT,...",
@@ -71,12 +71,12 @@ pub(crate) struct ReportArguments {
     #[command(flatten)]
     pub(crate) waits: WaitArguments,
 
-    /// Show at most N rows beside each other, 0 for all [default: 10 in a table, else 0]
+    /// Show at most N rows of each group, 0 for all [default: 10 in a table, else 0]
     #[arg(long, value_name = "N")]
     pub(crate) top: Option<usize>,
 
     /// Add up rows with less than P percent of the blocked time [default: 0.1 in a table, unless
-    /// all rows beside each other are that small; else 0]
+    /// all rows of a group are that small; else 0]
     #[arg(long, value_name = "P", value_parser = parse_percent)]
     pub(crate) min_share: Option<f64>,
 
@@ -84,16 +84,16 @@ pub(crate) struct ReportArguments {
     #[arg(long, conflicts_with_all = ["top", "min_share"])]
     pub(crate) all: bool,
 
-    /// Packages and classes that are no caller, nor what is in them
+    /// Packages and classes to skip when naming callers
     #[arg(long, value_name = "PREFIX,...", value_delimiter = ',')]
     pub(crate) library: Vec<String>,
 
-    /// Show all frames of call chains, not only those that fit on the line
+    /// Show all frames of call chains, not only the ones that fit on the line
     #[arg(long)]
     pub(crate) full_chains: bool,
 
-    /// Say above the table what owners did while others waited: ran, had no processor, waited
-    /// themselves, were stopped at safepoints; takes longer
+    /// Show above the table what owners did while others waited: ran, had no processor, waited
+    /// themselves, or were stopped at safepoints. Takes longer
     #[arg(long)]
     pub(crate) activity: bool,
 
@@ -104,7 +104,7 @@ pub(crate) struct ReportArguments {
     #[command(flatten)]
     pub(crate) threads: ThreadArguments,
 
-    /// Form of the output
+    /// Output format
     #[arg(long, value_enum, default_value_t = ReportFormat::Table)]
     pub(crate) format: ReportFormat,
 }

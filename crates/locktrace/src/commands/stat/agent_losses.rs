@@ -6,11 +6,11 @@ use trace_format::Counter;
 pub(crate) const MEANINGS: [(Counter, &str); 8] = [
     (
         Counter::UntrackedEnters,
-        "waits for monitors that are not in the trace: there was no room for the object",
+        "waits for monitors that are not in the trace: the table of objects was full",
     ),
     (
         Counter::UnseenContenders,
-        "waits whose owners could not be told of them: more than 64 locks were waited for",
+        "waits that their owners did not notice: more than 64 locks were waited for",
     ),
     (
         Counter::UnwatchedEnters,
@@ -18,11 +18,11 @@ pub(crate) const MEANINGS: [(Counter, &str); 8] = [
     ),
     (
         Counter::UntoldMethods,
-        "methods that do not tell of all their releases, such as native ones",
+        "methods whose releases are not all recorded, such as native ones",
     ),
     (
         Counter::RefusedClasses,
-        "classes that do not tell of their releases: the JVM did not let them be changed",
+        "classes without instrumented releases: the JVM did not let them be changed",
     ),
     (
         Counter::AmbiguousExits,
@@ -30,7 +30,7 @@ pub(crate) const MEANINGS: [(Counter, &str); 8] = [
     ),
     (
         Counter::UntrackedPermits,
-        "unparks that cannot be told to have ended a park: there was no room for the thread",
+        "unparks that cannot be matched with a park: the table of threads was full",
     ),
     (
         Counter::SchedulerCalls,
@@ -40,5 +40,5 @@ pub(crate) const MEANINGS: [(Counter, &str); 8] = [
 
 /// [`MEANINGS`] says what `counter` counts.
 pub(crate) fn is_told(counter: Counter) -> bool {
-    MEANINGS.iter().any(|&(told, _)| told == counter)
+    MEANINGS.iter().any(|&(listed, _)| listed == counter)
 }

@@ -19,7 +19,7 @@ pub(crate) struct StatArguments {
     #[command(flatten)]
     pub(crate) threads: ThreadArguments,
 
-    /// Form of the output
+    /// Output format
     #[arg(long, value_enum, default_value_t = StatFormat::Table)]
     pub(crate) format: StatFormat,
 }

@@ -35,7 +35,7 @@ pub(crate) struct FiguresArguments {
     #[command(flatten)]
     pub(crate) threads: ThreadArguments,
 
-    /// Form of the output
+    /// Output format
     #[arg(long, value_enum, default_value_t = FiguresFormat::Table)]
     pub(crate) format: FiguresFormat,
 }
@@ -54,7 +54,7 @@ const FIGURES_COLUMNS: &str = "\
 Columns:
   Blocked    how long threads waited, all waits together
   Waits      how many waits that were; Shortest, Mean, Deviation (standard), Median, 95 % and 99 %
-             (so many waits were at most as long, to 3 percent) and Longest are of these
+             (that part of the waits was at most as long, to 3 percent) and Longest are of these
   Free       how much of the time nobody held the lock: woken threads were not running yet
   Unknown    how much of the time the owner is not known
   Holds      how often the lock was released (of a thread: how often it released one) while others
@@ -70,8 +70,8 @@ const LOCKS_COLUMNS: &str = "\
 const THREADS_COLUMNS: &str = "\
   Locks      how many locks the thread waited for
   Owners     how many threads owned them meanwhile
-  Caused     how long others waited while the thread owned the lock: Parts of so many waits; Mean
-             part and Longest part are of these
+  Caused     how long others waited while the thread owned the lock. Parts is the number of waits;
+             Mean part and Longest part are of these
   Blocking   how many threads these were";
 
 #[derive(Args, Debug)]

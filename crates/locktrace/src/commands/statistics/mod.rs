@@ -1,4 +1,4 @@
-//! `locktrace locks` and `locktrace threads`: what there is to know of each.
+//! `locktrace locks` and `locktrace threads`: statistics of each.
 
 pub(crate) mod arguments;
 mod rows;

@@ -21,7 +21,7 @@ pub(crate) fn thread_keys() -> impl Iterator<Item = &'static str> {
     THREAD_COLUMNS.iter().map(|column| column.key)
 }
 
-/// What there is of the durations of waits, as [`wait_numbers`] gives it.
+/// The columns of the durations of waits, in the order of [`wait_numbers`].
 const WAIT_COLUMNS: [Column; 9] = [
     Column::duration("blocked_ns", "Blocked"),
     Column::count("waits", "Waits"),
@@ -34,7 +34,7 @@ const WAIT_COLUMNS: [Column; 9] = [
     Column::duration("max_ns", "Longest"),
 ];
 
-/// What there is of holds, as [`hold_numbers`] gives it. "Untimed" counts those whose duration is
+/// The columns of holds, in the order of [`hold_numbers`]. "Untimed" counts those whose duration is
 /// not known, "averaged" those of which only a mean is.
 const HOLD_COLUMNS: [Column; 11] = [
     Column::count("holds", "Holds").detail(),

@@ -118,7 +118,7 @@ impl Destination {
         }
     }
 
-    /// Writes a line of text, such that whoever reads it sees all of the old one or all of the new one.
+    /// Writes a line of text, such that a reader sees all of the old one or all of the new one.
     /// `name` is relative.
     ///
     /// # Errors

@@ -19,10 +19,10 @@ use url::Url;
 
 use crate::files::destination::error::DestinationError;
 
-/// Larger files are sent in parts of so many bytes. S3 takes 10,000 parts of at least 5 MiB.
+/// Larger files are sent in parts of this size. S3 takes 10,000 parts of at least 5 MiB.
 const PART_BYTES: usize = 16 << 20;
 
-/// So many parts are on their way, and in memory, at a time.
+/// The parts that are on their way, and in memory, at a time.
 const PARTS_AT_ONCE: usize = 4;
 
 /// A store is asked so often again, and not after so long.
@@ -116,7 +116,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// If it cannot be written; it is named. That of before is still there.
+    /// If it cannot be written; it is named. The old one is still there.
     pub(super) fn put(&self, name: &Path, bytes: Vec<u8>) -> io::Result<()> {
         let key = self.key(name)?;
         let put = self.runtime.block_on(self.store.put(&key, bytes.into()));

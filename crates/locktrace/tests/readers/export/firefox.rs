@@ -42,7 +42,7 @@ fn check_table<'a>(thread: &'a Value, name: &str) -> (&'a Value, usize) {
     (table, length)
 }
 
-/// What a column refers to is in a table of so many rows.
+/// A column refers to rows of a table of this length.
 fn check_references(column: &Value, rows_there: usize) {
     for reference in rows(column) {
         let reference = reference.as_u64();
@@ -122,7 +122,7 @@ fn reported_durations_ns(directory: &Path, selection: &str) -> BTreeMap<String, 
 
 /// What threads made others wait, in whole microseconds, as a report has it.
 fn reported_weights(directory: &Path, selection: &str) -> BTreeMap<String, u64> {
-    // A report calls threads by number and name, and says why there is none.
+    // A report calls threads by number and name, and says why it is missing.
     let mut sums_ns = BTreeMap::<_, u64>::new();
     for (key, (duration_ns, _)) in report(directory, "owner-thread", selection) {
         let name = match key.split_once(':') {

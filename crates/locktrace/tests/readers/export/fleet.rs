@@ -232,12 +232,12 @@ types = {"BIGINT": "bigint", "VARCHAR": "string", "BOOLEAN": "boolean", "DATE": 
          "TIMESTAMP WITH TIME ZONE": "timestamp"}
 wrong = {}
 for table, columns in job["TABLES"].items():
-    told = [column.split() for column in f"{columns}, {job['FOLDERS']}".split(",")]
+    listed = [column.split() for column in f"{columns}, {job['FOLDERS']}".split(",")]
     files = f"runs/{table}/*/*/*/*.parquet"
     rows = duckdb.sql(f"describe from read_parquet('{files}', hive_partitioning = true)").fetchall()
     found = [[row[0], types[row[1]]] for row in rows]
-    if sorted(told) != sorted(found):
-        wrong[table] = [told, found]
+    if sorted(listed) != sorted(found):
+        wrong[table] = [listed, found]
 print(json.dumps(wrong))
 "#;
     let directory = fleet();
@@ -273,7 +273,7 @@ block, folder, *names = sys.argv[3:]
 by_job, by_block = [], []
 for name in names:
     runs = f"{folder}/{name}/runs"
-    assert job["find_hidden_host"](spark, runs) is None
+    assert not job["find_hidden_host"](spark, runs)
     blame = job["read_table"](spark, runs, "blame")
     by_job.append(sorted(host for host, in blame.select("host").distinct().collect()))
     names = {"spark": spark}
@@ -394,7 +394,7 @@ fn assert_spark_finds_what_duckdb_does(spark: &Path, java_home: &Path, version: 
             }
         }
     }
-    let (_, plan) = answers.last().expect("that of other days");
+    let (_, plan) = answers.last().expect("the plan of other days");
     let columns = "ReadSchema: struct<wait:bigint,kind:string,lock_class:string,owner:string,\
                    owner_method:string,duration_ns:bigint>";
     assert!(plan.contains(columns), "{plan}");

@@ -92,7 +92,7 @@ impl Drop for S3 {
     }
 }
 
-/// Runs `locktrace` with nothing in the environment that leads elsewhere: whoever has no credentials
+/// Runs `locktrace` with nothing in the environment that leads elsewhere: a process without credentials
 /// would ask the machine's cloud for a role.
 fn run(directory: &Path, arguments: &str, url: &str, credentials: &[(&str, &str)]) -> Run {
     let mut command = AssertCommand::cargo_bin("locktrace").expect("built by cargo");

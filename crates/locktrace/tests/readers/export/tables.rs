@@ -76,7 +76,7 @@ fn duckdb_adds_up_what_the_report_does() {
     let of = |key: &str, from: &str| {
         format!("select {key}, sum(duration_ns)::bigint, count(distinct wait) {from} group by all")
     };
-    // What a report calls an owner that is none.
+    // The names that a report has for missing owners.
     let owner_or = |known: &str| {
         format!(
             "case owner when 'thread' then {known} when 'free' then '<free>' else '<' || unknown_reason || '>' end"
@@ -233,7 +233,7 @@ fn what_waits_refer_to_is_in_tables_of_its_own() {
     );
 }
 
-/// The columns that `docs/tables.md` tells of: table, column, type.
+/// The columns that `docs/tables.md` describes: table, column, type.
 fn documented() -> Vec<Value> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tables.md");
     let text = fs::read_to_string(path).expect("readable");
