@@ -51,7 +51,7 @@ pub use aggregate::aspect::{Aspect, UnknownAspect};
 pub use aggregate::convoys::{Convoy, Convoys, QueuePeriod, Reentries, WakeUps};
 pub use aggregate::histogram;
 pub use aggregate::kind_totals::{WaitSums, WaitTally};
-pub use aggregate::lock_order::{LockOrder, Nesting, NestingCode, Order, OrderCycle};
+pub use aggregate::lock_order::{LockOrder, Nesting, NestingCode, Order, OrderCycle, Risk};
 pub use aggregate::method_table::MethodTable;
 pub use aggregate::overloads::Overloads;
 pub use aggregate::pattern::{InvalidPattern, Pattern};
