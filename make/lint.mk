@@ -2,7 +2,7 @@
 
 .PHONY: lint check test-packages export-matrix
 
-lint: test-packages ## rustfmt, clippy, docs, oldest Rust, shellcheck, hooks, licences
+lint: test-packages ## rustfmt, clippy, docs, oldest Rust, shellcheck, hooks, licences, wording
 	cargo fmt --all --check
 	cargo fmt --manifest-path fuzz/Cargo.toml --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
@@ -11,11 +11,13 @@ lint: test-packages ## rustfmt, clippy, docs, oldest Rust, shellcheck, hooks, li
 	hotspot-patches/check.sh
 	hotspot-patches/test-needs.sh
 	scripts/check-licences.sh
+	scripts/check-wording.sh
 	shellcheck --external-sources --check-sourced scripts/*.sh hotspot-patches/*.sh findings/*.sh bench/agent-costs bench/agent-instructions bench/hook-costs bench/many-threads bench/report-speed bench/run bench/start-pauses bench/uncontended bench/unload-pauses .ci/run
 
 # The inner loop: what a change of Rust code can break without a JDK. Installs nothing.
-check: ## rustfmt, clippy, and the tests that need no JDK, in two minutes
+check: ## rustfmt, clippy, wording, and the tests that need no JDK, in two minutes
 	cargo fmt --all --check
+	scripts/check-wording.sh
 	cargo clippy --all-targets --locked -- -D warnings
 	cargo test --quiet --locked --workspace --exclude jvm-tests --exclude trace-analysis
 	@# Without those of memory and time, which take another minute.
