@@ -1,4 +1,4 @@
-//! Bytes of a class file, big-endian: reading that checks, and writing.
+//! Bytes of a class file, big-endian: checked reading, and writing.
 
 use crate::outcome::Malformed;
 
@@ -14,7 +14,7 @@ impl<'a> Reader<'a> {
         Self { bytes, offset: 0 }
     }
 
-    /// How many bytes were read.
+    /// Returns the number of bytes read.
     pub(crate) fn offset(&self) -> usize {
         self.offset
     }
@@ -23,7 +23,7 @@ impl<'a> Reader<'a> {
         self.offset == self.bytes.len()
     }
 
-    /// What was read since `start`.
+    /// Returns the bytes read since `start`.
     pub(crate) fn since(&self, start: usize) -> &'a [u8] {
         self.bytes.get(start..self.offset).unwrap_or_default()
     }
@@ -52,7 +52,7 @@ impl<'a> Reader<'a> {
         self.array().map(u32::from_be_bytes)
     }
 
-    /// The next `len` bytes.
+    /// Reads the next `len` bytes.
     #[inline]
     pub(crate) fn slice(&mut self, len: usize) -> Result<&'a [u8], Malformed> {
         let end = self.offset.checked_add(len);
@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
         Ok(slice)
     }
 
-    /// Bytes that follow their length in four bytes.
+    /// Reads bytes that follow their length in four bytes.
     pub(crate) fn slice_with_length(&mut self) -> Result<&'a [u8], Malformed> {
         let len = self.u4()?;
         self.slice(len as usize)

@@ -9,13 +9,13 @@ const ACC_STATIC: u16 = 0x0008;
 const ACC_SYNCHRONIZED: u16 = 0x0020;
 const ACC_NATIVE: u16 = 0x0100;
 
-/// A class, and those of its methods that are looked at.
+/// A class, and the methods of interest.
 #[derive(Debug)]
 pub(crate) struct ClassFile<'a> {
     pub(crate) bytes: &'a [u8],
     pub(crate) major_version: u16,
     pub(crate) pool: ConstantPool<'a>,
-    /// Where the constants end.
+    /// The end of the constants.
     pub(crate) pool_end: usize,
     /// The index of the class itself.
     pub(crate) this_class: u16,
@@ -36,16 +36,16 @@ pub(crate) struct Method<'a> {
 /// A code attribute, without its name and length.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CodeAttribute<'a> {
-    /// Where its length stands in the class file.
+    /// The position of its length in the class file.
     pub(crate) length_at: usize,
     pub(crate) bytes: &'a [u8],
 }
 
 impl CodeAttribute<'_> {
-    /// The class is malformed if an attribute's name is beyond its constants. Not only the method:
-    /// once there are more constants, the name would be one of these, and the JVM would take a
-    /// class that it refuses as it is. What else is wrong with the code, or with the attributes behind
-    /// that, concerns the method alone.
+    /// Checks the names of the attributes. The class is malformed if one is beyond its constants,
+    /// not only the method: once there are more constants, the name would be one of these, and the
+    /// JVM would take a class that it refuses as it is. Other defects of the code, or of the later
+    /// attributes, concern the method alone.
     fn check_names(&self, pool: &ConstantPool<'_>) -> Result<(), Malformed> {
         let mut reader = Reader::new(self.bytes);
         if skip_to_attributes(&mut reader).is_err() {
@@ -66,19 +66,19 @@ impl CodeAttribute<'_> {
         Ok(())
     }
 
-    /// Where it ends in the class file.
+    /// Returns its end in the class file.
     pub(crate) fn end(&self) -> usize {
         self.length_at + 4 + self.bytes.len()
     }
 }
 
 impl<'a> ClassFile<'a> {
-    /// With the methods that may release monitors.
+    /// Reads a class with the methods that may release monitors.
     pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, Malformed> {
         Self::read_with(bytes, Method::may_release)
     }
 
-    /// With the methods that are wanted.
+    /// Reads a class with the wanted methods.
     pub(crate) fn read_with(
         bytes: &'a [u8],
         is_wanted: impl Fn(&Method<'a>) -> bool,
@@ -127,7 +127,7 @@ impl<'a> ClassFile<'a> {
         })
     }
 
-    /// The internal name of the class.
+    /// Returns the internal name of the class.
     pub(crate) fn name(&self) -> Option<&'a [u8]> {
         self.pool.class_name(self.this_class)
     }
@@ -160,14 +160,15 @@ impl<'a> Method<'a> {
         Ok(method)
     }
 
-    /// If not, there is nothing to do. A byte with the value of `monitorexit` may be something else.
+    /// Returns whether the method may release a monitor. A byte with the value of `monitorexit` may
+    /// be something else.
     fn may_release(&self) -> bool {
         let code = self.code.map_or(&[][..], |code| code.bytes);
         self.is_synchronized || code.contains(&MONITOREXIT)
     }
 }
 
-/// Skips what a code attribute has before its own attributes (JVMS 4.7.3).
+/// Skips the part of a code attribute before its own attributes (JVMS 4.7.3).
 fn skip_to_attributes(reader: &mut Reader<'_>) -> Result<(), Malformed> {
     let _max_stack = reader.u2()?;
     let _max_locals = reader.u2()?;

@@ -1,11 +1,11 @@
-//! A code attribute (JVMS 4.7.3), and what its instructions have to do with releases.
+//! A code attribute (JVMS 4.7.3), and the role of its instructions in releases.
 
 use crate::bytes::Reader;
 use crate::class_file::ClassFile;
 use crate::instruction::{Instruction, Kind, decode, for_each_target};
 use crate::outcome::Reason;
 
-/// The newest version whose attributes of code are all known here: that of JDK 27.
+/// The newest version whose attributes of code are all known here: the version of JDK 27.
 const NEWEST_KNOWN_VERSION: u16 = 71;
 
 /// A code attribute.
@@ -24,7 +24,7 @@ pub(crate) struct Code<'a> {
     pub(crate) monitor_exits: Vec<MonitorExit>,
     pub(crate) returns: Vec<usize>,
     pub(crate) stores_to_local_0: bool,
-    /// Why its attributes cannot be brought in line with other code.
+    /// The reason why its attributes cannot be brought in line with other code.
     pub(crate) obstacle: Option<Reason>,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Code<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MonitorExit {
     pub(crate) pc: usize,
-    /// The local variable that the instruction right before loads, unless others come here.
+    /// The local variable that the preceding instruction loads, unless jumps lead here.
     pub(crate) loaded: Option<Loaded>,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Handler {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) handler: usize,
-    /// 0: anything that is thrown.
+    /// 0: any throwable.
     pub(crate) catch_type: u16,
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct Attribute<'a> {
     pub(crate) bytes: &'a [u8],
 }
 
-/// What an attribute of code says, as far as it has offsets.
+/// The contents of an attribute of code, as far as it has offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AttributeKind {
     Frames,
@@ -175,12 +175,12 @@ impl<'a> Code<'a> {
         Ok(())
     }
 
-    /// Whether an instruction begins there.
+    /// Returns whether an instruction begins there.
     pub(crate) fn is_start(&self, pc: usize) -> bool {
         self.starts.get(pc).copied().unwrap_or_default()
     }
 
-    /// The instructions with their positions. All of them were read once without an error.
+    /// Returns the instructions with their positions. All of them were read once without an error.
     pub(crate) fn instructions(&self) -> impl Iterator<Item = (usize, Instruction)> {
         let mut next = 0;
         std::iter::from_fn(move || {
@@ -191,14 +191,14 @@ impl<'a> Code<'a> {
         })
     }
 
-    /// The attribute with the frames.
+    /// Returns the attribute with the frames.
     pub(crate) fn frames(&self) -> Option<&Attribute<'a>> {
         let mut attributes = self.attributes.iter();
         attributes.find(|attribute| attribute.kind == AttributeKind::Frames)
     }
 }
 
-/// Sets what is at `pc`, if it is inside of the code.
+/// Sets the flag at `pc`, if it is inside of the code.
 fn mark(flags: &mut [bool], pc: i64) {
     let flag = usize::try_from(pc).ok().and_then(|pc| flags.get_mut(pc));
     if let Some(flag) = flag {

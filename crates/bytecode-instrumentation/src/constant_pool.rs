@@ -1,4 +1,4 @@
-//! Constants of a class file: those that it has, and those that are appended.
+//! Constants of a class file: the existing ones, and those that are appended.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ const METHOD_REF: u8 = 10;
 const INTERFACE_METHOD_REF: u8 = 11;
 const NAME_AND_TYPE: u8 = 12;
 
-/// The constants that a class has (JVMS 4.4).
+/// The constants of a class (JVMS 4.4).
 #[derive(Debug)]
 pub(crate) struct ConstantPool<'a> {
-    /// By index. Only what names something is kept.
+    /// By index. Only names are kept.
     constants: Vec<Constant<'a>>,
 }
 
@@ -70,12 +70,12 @@ impl<'a> ConstantPool<'a> {
         Ok(Self { constants })
     }
 
-    /// There is a constant of this index, of whatever kind.
+    /// Returns whether a constant of any kind has this index.
     pub(crate) fn reaches(&self, index: u16) -> bool {
         usize::from(index) < self.constants.len()
     }
 
-    /// The text at an index, if there is one.
+    /// Returns the text at an index, if there is one.
     pub(crate) fn utf8(&self, index: u16) -> Option<&'a [u8]> {
         match self.constants.get(usize::from(index))? {
             Constant::Utf8(text) => Some(text),
@@ -83,7 +83,7 @@ impl<'a> ConstantPool<'a> {
         }
     }
 
-    /// The internal name of the class at an index.
+    /// Returns the internal name of the class at an index.
     pub(crate) fn class_name(&self, index: u16) -> Option<&'a [u8]> {
         match *self.constants.get(usize::from(index))? {
             Constant::Class(name) => self.utf8(name),
@@ -91,7 +91,7 @@ impl<'a> ConstantPool<'a> {
         }
     }
 
-    /// The class or interface, the name and the descriptor of the method at an index.
+    /// Returns the class or interface, the name and the descriptor of the method at an index.
     pub(crate) fn method(&self, index: u16) -> Option<(&'a [u8], &'a [u8], &'a [u8])> {
         let constant = |index: u16| self.constants.get(usize::from(index)).copied();
         let Constant::Method {
@@ -117,13 +117,13 @@ fn skip<'a>(reader: &mut Reader<'a>, len: usize) -> Result<Constant<'a>, Malform
     Ok(Constant::Other)
 }
 
-/// Constants to be appended to those of a class. Each is there once, beside what the class has: a
-/// few bytes more, and no search. Only a class that refers to the hooks already, since it was
-/// changed before, keeps what it has: HotSpot never removes constants when a class gets its code back,
-/// so they would become more each time.
+/// Constants to be appended to those of a class. Each is added once, even if the class has the
+/// same: a few bytes more, and no search. Only a class that already refers to the hooks, since it
+/// was changed before, keeps its own: HotSpot never removes constants when a class gets its code
+/// back, so they would become more each time.
 #[derive(Debug)]
 pub(crate) struct NewConstants<'a> {
-    /// Of the next constant: beyond `u16` if there is no room.
+    /// Index of the next constant: beyond `u16` if the pool is full.
     next: u32,
     bytes: Vec<u8>,
     utf8: BTreeMap<&'a [u8], u16>,
@@ -131,7 +131,7 @@ pub(crate) struct NewConstants<'a> {
     methods: BTreeMap<[&'a [u8]; 3], u16>,
 }
 
-/// Which hook is called.
+/// The hook of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hook {
     Block,
@@ -140,7 +140,8 @@ pub(crate) enum Hook {
 }
 
 impl<'a> NewConstants<'a> {
-    /// None yet, behind those of `pool`. Hooks are of the class `hooks`.
+    /// Creates an empty list, which follows the constants of `pool`. Hooks are of the class
+    /// `hooks`.
     pub(crate) fn new(pool: &ConstantPool<'a>, hooks: &str) -> Self {
         let mut this = Self {
             next: pool.constants.len() as u32,
@@ -157,7 +158,7 @@ impl<'a> NewConstants<'a> {
         this
     }
 
-    /// Takes what the class has for its own.
+    /// Adopts the constants of the class for its own.
     fn adopt(&mut self, pool: &ConstantPool<'a>) {
         for (index, constant) in (0_u16..).zip(&pool.constants) {
             match *constant {
@@ -180,12 +181,12 @@ impl<'a> NewConstants<'a> {
         }
     }
 
-    /// How many constants there are with them, as the class file counts: with the index 0.
+    /// Returns the number of constants including them, as the class file counts: with the index 0.
     pub(crate) fn count(&self) -> u16 {
         u16::try_from(self.next).unwrap_or(u16::MAX)
     }
 
-    /// The constants as in a class file.
+    /// Returns the constants as in a class file.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -215,7 +216,7 @@ impl<'a> NewConstants<'a> {
         Ok(index)
     }
 
-    /// An integer, each time a new one.
+    /// Adds an integer, each time a new one.
     pub(crate) fn integer(&mut self, value: u32) -> Result<u16, Reason> {
         let index = self.next_index()?;
         self.bytes.put_u1(INTEGER);
@@ -262,7 +263,7 @@ impl<'a> NewConstants<'a> {
         Ok(index)
     }
 
-    /// The index of the constant that is written right behind the call.
+    /// Returns the index of the constant that is written right after the call.
     fn next_index(&mut self) -> Result<u16, Reason> {
         // The number of constants, this one and index 0 included, has to fit, too.
         if self.next >= u32::from(u16::MAX) {

@@ -21,12 +21,12 @@ const CALL_LEN: usize = 7;
 const STATIC_CALL_LEN: usize = 9;
 /// The site, `invokestatic`.
 const AFTER_CALL_LEN: usize = 6;
-/// Of a call: the object and the site.
+/// Stack of a call: the object and the site.
 const CALL_STACK: u16 = 2;
-/// In the handler of what leaves a method: that, and a call.
+/// Stack in the handler of a method's exceptions: the throwable, and a call.
 const UNWINDING_STACK: u16 = 3;
 
-/// How long a stub is.
+/// Returns the length of a stub.
 fn stub_len(stub: &ReleaseStub) -> usize {
     // `monitorexit`, `athrow`.
     2 + match stub.local {
@@ -57,7 +57,7 @@ pub(crate) struct Emitted {
     pub(crate) positions: Positions,
 }
 
-/// Writes the code that a plan is about, with sites from `first_site` on.
+/// Writes the code of a plan, with sites from `first_site` on.
 pub(crate) fn emit<'a>(
     class: &ClassFile<'a>,
     plan: &Plan<'a>,
@@ -111,7 +111,7 @@ struct Emitter<'p, 'a> {
     sites: Vec<Site>,
     spans: Vec<Span>,
     handlers: Vec<Handler>,
-    /// Where in `handlers` each handler of the original is.
+    /// The index in `handlers` of each handler of the original.
     moved_handlers: Vec<usize>,
     appended_frames: Vec<(u16, HandlerFrame<'a>)>,
     appended_frames_len: usize,
@@ -149,7 +149,7 @@ impl<'a> Emitter<'_, 'a> {
         Ok(())
     }
 
-    /// A release, with its calls.
+    /// Writes a release, with its calls.
     fn emit_release(&mut self, site: &PlannedSite) -> Result<(), Reason> {
         let bci = to_u2(site.pc)?;
         let position = Position::Bci(bci);
@@ -187,7 +187,7 @@ impl<'a> Emitter<'_, 'a> {
         number
     }
 
-    /// What the method itself locks.
+    /// Loads the monitor of the method itself.
     fn put_method_monitor(&mut self) -> Result<(), Reason> {
         if self.plan.method.is_static {
             self.code.put_u1(LDC_W);
@@ -215,7 +215,7 @@ impl<'a> Emitter<'_, 'a> {
         Ok(())
     }
 
-    /// Notes what the code that comes next stands for, unless the last note says so.
+    /// Notes the original position of the next code, unless the last note says the same.
     fn note(&mut self, original: Position, inserted: bool) -> Result<(), Reason> {
         let start = to_u2(self.code.len())?;
         let span = Span {
@@ -276,7 +276,7 @@ impl<'a> Emitter<'_, 'a> {
         Ok(())
     }
 
-    /// How far the target of a jump is from it now.
+    /// Returns the present offset of the target of a jump.
     fn offset(&self, pc: usize, offset: i32) -> Result<i32, Reason> {
         let target = usize::try_from(pc as i64 + i64::from(offset));
         let target = target
@@ -287,7 +287,8 @@ impl<'a> Emitter<'_, 'a> {
         i32::try_from(offset).map_err(|_| Reason::TooLarge)
     }
 
-    /// Whatever a call before a `monitorexit` throws goes to a stub, before any other handler.
+    /// Adds handlers that send any throwable of a call before a `monitorexit` to a stub, before any
+    /// other handler.
     fn add_protection(&mut self) -> Result<(), Reason> {
         let stubs = &self.plan.stubs;
         let mut starts = Vec::with_capacity(stubs.len());
@@ -310,8 +311,8 @@ impl<'a> Emitter<'_, 'a> {
         Ok(())
     }
 
-    /// The handlers of the original. No handler that releases a monitor may get what is thrown
-    /// where the monitor was released already: such a method would not be compiled.
+    /// Moves the handlers of the original. No handler that releases a monitor may get a throwable
+    /// from code after the release: such a method would not be compiled.
     fn move_handlers(&mut self) -> Result<(), Reason> {
         let plan = self.plan;
         for handler in &plan.code.handlers {
@@ -333,8 +334,8 @@ impl<'a> Emitter<'_, 'a> {
         Ok(())
     }
 
-    /// The calls in the range of a handler that releases a monitor which the monitor is not
-    /// owned in.
+    /// Returns the calls in the range of a handler that releases a monitor during which the monitor
+    /// is not owned.
     fn holes(&self, handler: &Handler) -> Result<Vec<std::ops::Range<usize>>, Reason> {
         let sites = &self.plan.sites;
         let first = sites.partition_point(|site| site.pc < handler.start);
@@ -367,8 +368,8 @@ impl<'a> Emitter<'_, 'a> {
         }
     }
 
-    /// Code that releases monitors and calls nothing. What it throws on is handled as what the
-    /// handlers of the original throw on.
+    /// Appends code that releases monitors and calls nothing. The handlers of the throwables that
+    /// the original handlers rethrow also handle the throwables that it rethrows.
     fn append_stubs(&mut self) -> Result<(), Reason> {
         let plan = self.plan;
         for (stub, frame) in &plan.stubs {
@@ -397,7 +398,7 @@ impl<'a> Emitter<'_, 'a> {
         Ok(())
     }
 
-    /// A handler of whatever leaves a synchronized method.
+    /// Appends a handler of any throwable that leaves a synchronized method.
     fn append_unwinding(&mut self) -> Result<(), Reason> {
         let handler = self.code.len();
         let start = to_u2(handler)?;

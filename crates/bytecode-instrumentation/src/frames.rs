@@ -13,13 +13,13 @@ const UNINITIALIZED: u8 = 8;
 /// The type of a local variable or of a value on the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Type<'a> {
-    /// One that its tag says.
+    /// A type with a tag alone.
     Tag(u8),
     /// A class, by its constant.
     Class(u16),
     /// A class that may have no constant yet, by its internal name or array descriptor.
     Named(&'a [u8]),
-    /// What a `new` at this bci has made, uninitialized.
+    /// The uninitialized result of the `new` at this bci.
     New(u16),
 }
 
@@ -36,12 +36,12 @@ impl<'a> Type<'a> {
         }
     }
 
-    /// An initialized one.
+    /// Returns whether it is an initialized object.
     fn is_object(self) -> bool {
         matches!(self, Self::Class(_) | Self::Named(_))
     }
 
-    /// How many local variables it takes.
+    /// Returns the number of local variables that it takes.
     fn size(self) -> usize {
         match self {
             // Double and long.
@@ -75,10 +75,10 @@ impl<'a> Type<'a> {
     }
 }
 
-/// A frame as the class file has it: a difference to the one before.
+/// A frame in the class file: a difference to the one before.
 #[derive(Debug)]
 struct Difference<'a> {
-    /// Of the instruction that it is about.
+    /// The position of its instruction.
     pc: usize,
     kind: DifferenceKind<'a>,
 }
@@ -153,16 +153,17 @@ fn read_types<'a>(reader: &mut Reader<'a>, count: u16) -> Result<Vec<Type<'a>>, 
     (0..count).map(|_| Type::read(reader)).collect()
 }
 
-/// What the verifier knows where a handler begins.
+/// The verifier's knowledge at the begin of a handler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HandlerFrame<'a> {
     locals: Vec<Type<'a>>,
-    /// What was thrown, the only value on the stack.
+    /// The throwable, the only value on the stack.
     thrown: Type<'a>,
 }
 
 impl<'a> HandlerFrame<'a> {
-    /// Of a handler for everything that needs objects in these local variables only.
+    /// Creates the frame of a handler for everything that needs objects only in these local
+    /// variables.
     pub(crate) fn with_objects(needed: impl IntoIterator<Item = u16>) -> Self {
         let mut locals = Vec::new();
         for local in needed {
@@ -176,7 +177,7 @@ impl<'a> HandlerFrame<'a> {
         Self { locals, thrown }
     }
 
-    /// Of a handler for a class of throwables that needs what the method begins with.
+    /// Creates the frame of a handler for a class of throwables that needs the method's parameters.
     pub(crate) fn with_parameters(
         class: &ClassFile<'a>,
         method: &Method<'a>,
@@ -188,7 +189,7 @@ impl<'a> HandlerFrame<'a> {
         })
     }
 
-    /// Whether a local variable has an initialized object.
+    /// Returns whether a local variable has an initialized object.
     pub(crate) fn has_object(&self, local: u16) -> bool {
         let mut index = 0;
         for &entry in &self.locals {
@@ -200,29 +201,29 @@ impl<'a> HandlerFrame<'a> {
         false
     }
 
-    /// Whether the object under construction is not initialized yet. Frames that do not know of
-    /// it may not follow (JVMS 4.10.1.4).
+    /// Returns whether the object under construction is not initialized yet. Frames that do not
+    /// mention it may not follow (JVMS 4.10.1.4).
     pub(crate) fn is_before_super(&self) -> bool {
         self.locals.first() == Some(&Type::UNINITIALIZED_THIS)
     }
 
-    /// An upper bound, in bytes.
+    /// Returns an upper bound of the length, in bytes.
     pub(crate) fn max_len(&self) -> usize {
         3 * self.locals.len() + 10
     }
 }
 
-/// What the frames of a method say about some of its code.
+/// Facts from the frames of a method about some of its code.
 #[derive(Debug, Default)]
 pub(crate) struct Facts<'a> {
-    /// Of the handlers that were asked for, those that have a frame, by position.
+    /// The wanted handlers that have a frame, by position.
     handlers: Vec<(usize, HandlerFrame<'a>)>,
     /// Every frame has an initialized object in local variable 0.
     pub(crate) has_object_in_local_0: bool,
 }
 
 impl<'a> Facts<'a> {
-    /// Looks at all frames, and checks that they are about instructions. `wanted` is in order.
+    /// Reads all frames, and checks that they are about instructions. `wanted` is in order.
     pub(crate) fn read(
         class: &ClassFile<'a>,
         method: &Method<'a>,
@@ -260,7 +261,7 @@ impl<'a> Facts<'a> {
         Ok(facts)
     }
 
-    /// The frame of a handler that was asked for.
+    /// Returns the frame of a wanted handler.
     pub(crate) fn handler(&self, pc: usize) -> Option<&HandlerFrame<'a>> {
         let index = self.handlers.binary_search_by_key(&pc, |&(pc, _)| pc);
         let entry = index.ok().and_then(|i| self.handlers.get(i));
@@ -268,15 +269,15 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// Of the frames of a method that are kept or added, in bytes. More is a class made to take
-/// memory: many handlers with many local variables.
+/// Limit of the frames of a method that are kept or added, in bytes. A longer one means a class
+/// made to exhaust memory: many handlers with many local variables.
 pub(crate) const MAX_FRAMES_LEN: usize = 1 << 15;
 
 fn begin_with_object(locals: &[Type<'_>]) -> bool {
     locals.first().is_some_and(|first| first.is_object())
 }
 
-/// Brings `locals` to what a frame says. Returns the value on the stack, if it is one.
+/// Applies a frame to `locals`. Returns the value on the stack, if it is one.
 fn apply<'a>(
     kind: DifferenceKind<'a>,
     locals: &mut Vec<Type<'a>>,
@@ -299,7 +300,8 @@ fn apply<'a>(
     Ok(None)
 }
 
-/// The local variables at the begin of a method, as its descriptor says (JVMS 4.10.1.6).
+/// Returns the local variables at the begin of a method, according to its descriptor (JVMS
+/// 4.10.1.6).
 fn initial_locals<'a>(class: &ClassFile<'a>, method: &Method<'a>) -> Result<Vec<Type<'a>>, Reason> {
     let mut locals = Vec::new();
     if !method.is_static {
@@ -326,7 +328,7 @@ fn initial_locals<'a>(class: &ClassFile<'a>, method: &Method<'a>) -> Result<Vec<
     Err(Reason::MalformedCode)
 }
 
-/// The reference type at the start of `descriptor`, and how long it is there.
+/// Returns the reference type at the start of `descriptor`, and its length there.
 fn reference(descriptor: &[u8]) -> Option<(Type<'_>, usize)> {
     let dimensions = descriptor.iter().position(|&byte| byte != b'[')?;
     let len = match descriptor.get(dimensions)? {
@@ -352,7 +354,7 @@ struct FrameWriter {
 impl FrameWriter {
     fn new() -> Self {
         Self {
-            // Room for the number of frames.
+            // The number of frames, set later.
             bytes: vec![0; 2],
             count: 0,
             next_pc: 0,
@@ -375,8 +377,8 @@ impl FrameWriter {
     }
 }
 
-/// The frames of `code` where they are now, and those of handlers that were appended, which
-/// begin at the given positions. At `begin` is one with what the method begins with.
+/// Writes the frames of `code` at their new positions, and those of handlers that were appended,
+/// which begin at the given positions. At `begin` is one with the method's parameters.
 pub(crate) fn move_frames<'a>(
     code: &Code<'a>,
     layout: &Layout,

@@ -1,4 +1,4 @@
-//! What instrumented code calls.
+//! The hooks that instrumented code calls.
 
 /// The static methods that instrumented code calls, all of one class.
 ///
@@ -6,9 +6,9 @@
 /// boot loader for packages that begin with `java.` only, so a helper that the boot loader defines
 /// in such a package is found everywhere.
 ///
-/// The methods must return normally and leave their argument alone. Whatever they throw (the call
-/// itself throws `StackOverflowError` where the stack ends) the monitor is released once, and the
-/// throwable goes on as if the release had thrown it.
+/// The methods must return normally and leave their argument alone. If they throw anything (the
+/// call itself throws `StackOverflowError` where the stack ends), the monitor is released once, and
+/// the throwable goes on as if the release had thrown it.
 ///
 /// Names are those of a class file (JVMS 4.2), without NUL and characters beyond U+FFFF.
 #[derive(Clone, Copy, Debug)]

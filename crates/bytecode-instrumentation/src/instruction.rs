@@ -1,4 +1,4 @@
-//! Instructions of the Java virtual machine (JVMS 6.5): how long, and what matters about them.
+//! Instructions of the Java virtual machine (JVMS 6.5): their length and role.
 
 use crate::bytes::Reader;
 use crate::outcome::Reason;
@@ -21,13 +21,13 @@ pub(crate) struct Instruction {
     pub(crate) kind: Kind,
 }
 
-/// What matters about an instruction.
+/// The role of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     MonitorExit,
     Return,
     Throw,
-    /// To a target that is so far from the instruction, in 16 bits: a jump, or a `jsr`.
+    /// To a target at this offset from the instruction, in 16 bits: a jump, or a `jsr`.
     Jump(i16),
     /// The same in 32 bits.
     LongJump(i32),
@@ -47,7 +47,7 @@ pub(crate) enum Kind {
 /// A `tableswitch` or `lookupswitch`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Switch {
-    /// Behind the instruction's byte.
+    /// The bytes after the instruction's byte.
     pub(crate) padding: usize,
     /// Of `low` and `high`, or of the number of pairs.
     pub(crate) header_len: usize,
@@ -56,11 +56,12 @@ pub(crate) struct Switch {
     pub(crate) entry_len: usize,
 }
 
-/// The instruction of `code` at `pc`.
+/// Decodes the instruction of `code` at `pc`.
 ///
 /// # Errors
 ///
-/// If there is none, it is not complete, or no Java compiler may write it.
+/// If the code has no instruction there, or an incomplete one, or one that Java compilers may not
+/// write.
 pub(crate) fn decode(code: &[u8], pc: usize) -> Result<Instruction, Reason> {
     let rest = code.get(pc..).unwrap_or_default();
     let mut reader = Reader::new(rest);
@@ -119,7 +120,7 @@ pub(crate) fn decode(code: &[u8], pc: usize) -> Result<Instruction, Reason> {
     Ok(Instruction { len, kind })
 }
 
-/// How many bytes stand between the byte of a switch at `pc` and its operands.
+/// Returns the number of bytes between the byte of a switch at `pc` and its operands.
 pub(crate) fn switch_padding(pc: usize) -> usize {
     3 - pc % 4
 }
@@ -149,7 +150,7 @@ fn switch(reader: &mut Reader<'_>, pc: usize, is_table: bool) -> Result<(usize, 
     Ok((reader.offset(), Kind::Switch(switch)))
 }
 
-/// Calls `visit` with how far each target of a jump or switch is from it.
+/// Calls `visit` with the offset of each target of a jump or switch.
 pub(crate) fn for_each_target(
     bytes: &[u8],
     kind: Kind,

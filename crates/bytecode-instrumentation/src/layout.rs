@@ -1,32 +1,32 @@
-//! Where the instructions of a method are after calls were put in.
+//! Positions of the instructions of a method after calls were inserted.
 
 use crate::code::Code;
 use crate::instruction::{Kind, switch_padding};
 use crate::outcome::Reason;
 
-/// What is put in around one instruction.
+/// The insertions around one instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Insertion {
-    /// Of the instruction, in the original code.
+    /// Position of the instruction in the original code.
     pub(crate) pc: usize,
-    /// In bytes. Who jumps to the instruction comes here.
+    /// In bytes. A jump to the instruction leads here.
     pub(crate) before: usize,
-    /// In bytes. Who jumps to the next instruction does not come here.
+    /// In bytes. A jump to the next instruction does not lead here.
     pub(crate) after: usize,
 }
 
-/// From positions in the original code to those in the new one.
+/// Maps positions in the original code to those in the new one.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    /// By original position: where a jump to it goes. Inside of an instruction, as far behind
-    /// its start as in the original.
+    /// By original position: the target of a jump to it. Inside of an instruction, at the same
+    /// distance from its start as in the original.
     targets: Vec<usize>,
     /// In order.
     insertions: Vec<Insertion>,
 }
 
 impl Layout {
-    /// With the insertions in order of their positions.
+    /// Creates the layout; the insertions are in order of their positions.
     pub(crate) fn new(code: &Code<'_>, insertions: Vec<Insertion>) -> Self {
         let mut targets = Vec::with_capacity(code.bytes.len() + 1);
         let mut pending = insertions.iter().peekable();
@@ -49,12 +49,12 @@ impl Layout {
         }
     }
 
-    /// The length of the code, without what is appended.
+    /// Returns the length of the code, without what is appended.
     pub(crate) fn len(&self) -> usize {
         self.targets.last().copied().unwrap_or_default()
     }
 
-    /// Where a jump to an instruction goes; of the end of the code, its end.
+    /// Returns the target of a jump to an instruction; for the end of the code, its end.
     pub(crate) fn target(&self, pc: usize) -> Result<usize, Reason> {
         self.targets.get(pc).copied().ok_or(Reason::MalformedCode)
     }
@@ -63,7 +63,7 @@ impl Layout {
         to_u2(self.target(pc)?)
     }
 
-    /// Where the instruction itself is.
+    /// Returns the position of the instruction itself.
     pub(crate) fn instruction(&self, pc: usize) -> Result<usize, Reason> {
         let before = self.insertion(pc).map_or(0, |insertion| insertion.before);
         Ok(self.target(pc)? + before)
@@ -73,9 +73,9 @@ impl Layout {
         to_u2(self.instruction(pc)?)
     }
 
-    /// Where the instruction before `pc` ends, what is put in behind it left out.
+    /// Returns the end of the instruction before `pc`, without insertions after it.
     pub(crate) fn end(&self, pc: usize) -> Result<usize, Reason> {
-        // What something is put in behind has a length of one byte.
+        // An instruction with insertions after it has a length of one byte.
         let before = pc.checked_sub(1).and_then(|pc| self.insertion(pc));
         let after = before.map_or(0, |insertion| insertion.after);
         Ok(self.target(pc)? - after)
@@ -87,7 +87,7 @@ impl Layout {
     }
 }
 
-/// A position in code, which must not be beyond 64 KiB.
+/// Converts a position in code, which must not be beyond 64 KiB.
 pub(crate) fn to_u2(pc: usize) -> Result<u16, Reason> {
     u16::try_from(pc).map_err(|_| Reason::TooLarge)
 }

@@ -1,13 +1,13 @@
 //! Puts calls of a helper before each release of a monitor into class files.
 //!
-//! [`instrument_exits`] takes the bytes of a class and returns those of one that behaves the same,
-//! and calls static methods ([`Hooks`]) with the object and the number of a [`Site`]:
+//! [`instrument_exits`] takes the bytes of a class and returns a class that behaves the same, and
+//! calls static methods ([`Hooks`]) with the object and the number of a [`Site`]:
 //!
 //! - right before each `monitorexit`, while the monitor is still owned, and if asked for right
 //!   after it;
 //! - before each return from a synchronized method, and where an exception leaves it.
 //!
-//! [`instrument_parks`] lets classes of the JDK call others in the place of `Unsafe.park` and
+//! [`instrument_parks`] makes classes of the JDK call others in place of `Unsafe.park` and
 //! `Unsafe.unpark`, and when a synchronizer gets another owner.
 //!
 //! No stack map frame is computed: a call that branches inside the helper needs none, so all that
@@ -89,13 +89,13 @@ pub use parks::{ParkHooks, instrument_parks};
 /// Puts calls of `hooks` before the releases of monitors in the class file `class`.
 ///
 /// `allot_sites` is called at most once, with the number of sites in the class, and returns the
-/// first of so many consecutive numbers, none above [`i32::MAX`]; or `None`, and the class is left
+/// first of as many consecutive numbers, none above [`i32::MAX`]; or `None`, and the class is left
 /// alone. Numbers of sites that cannot be instrumented after all stay unused.
 ///
 /// # Errors
 ///
-/// If `class` does not have the structure of a class file. What is wrong inside of a method's code
-/// is no error: that method is [left alone](LeftAlone).
+/// If `class` does not have the structure of a class file. A defect inside a method's code is no
+/// error: that method is [left alone](LeftAlone).
 pub fn instrument_exits<'a>(
     class: &'a [u8],
     hooks: &Hooks<'a>,
@@ -151,7 +151,7 @@ pub fn instrument_exits<'a>(
     Ok(result)
 }
 
-/// Has sites allotted for all plans.
+/// Allots sites for all plans.
 fn first_site(plans: &[Plan<'_>], allot_sites: impl FnOnce(u32) -> Option<u32>) -> Option<u32> {
     let count = plans.iter().map(Plan::site_count).sum::<usize>();
     let count = u32::try_from(count).ok()?;

@@ -1,13 +1,13 @@
-//! What was done to a class, and what was not.
+//! The result of an instrumentation.
 
 use std::fmt;
 
-/// What became of a class.
+/// The result for a class.
 #[derive(Clone, Debug, Default)]
 pub struct Instrumentation<'a> {
     /// The new class file, or `None` if the class is to be used as it is.
     pub class: Option<Vec<u8>>,
-    /// The methods that call the hooks now.
+    /// The methods that now call the hooks.
     pub methods: Vec<InstrumentedMethod<'a>>,
     /// Releases of monitors that call no hook.
     pub left_alone: Vec<LeftAlone<'a>>,
@@ -20,30 +20,30 @@ pub struct InstrumentedMethod<'a> {
     pub name: &'a [u8],
     /// Its descriptor, in the modified UTF-8 of the class file.
     pub descriptor: &'a [u8],
-    /// Where it calls them, by number.
+    /// The places of the calls, by number.
     pub sites: Vec<Site>,
     pub(crate) positions: Positions,
 }
 
 impl InstrumentedMethod<'_> {
-    /// Where in the class file as it was the instruction at `bci` of the new code stands, which
-    /// is what `javap` shows of the class.
+    /// Returns the original position of the instruction at `bci` of the new code, which is the
+    /// position that `javap` shows of the class.
     pub fn position(&self, bci: u16) -> Position {
         self.positions.at(bci)
     }
 
-    /// The same for later, without the class file.
+    /// Returns the positions alone, without the class file.
     pub fn into_positions(self) -> Positions {
         self.positions
     }
 }
 
-/// Where the code of a method stands in the class file as it was.
+/// The original positions of the code of a method.
 #[derive(Clone, Debug, Default)]
 pub struct Positions(pub(crate) Vec<Span>);
 
 impl Positions {
-    /// Where in the class file as it was the instruction at `bci` of the new code stands.
+    /// Returns the original position of the instruction at `bci` of the new code.
     pub fn at(&self, bci: u16) -> Position {
         let after = self.0.partition_point(|span| span.start <= bci);
         match after.checked_sub(1).and_then(|i| self.0.get(i)) {
@@ -56,22 +56,22 @@ impl Positions {
 /// An original position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
-    /// An instruction of the original code, by its bci; of a call that was put in, the release
-    /// that it belongs to.
+    /// An instruction of the original code, by its bci; for an inserted call, the release that it
+    /// belongs to.
     Bci(u16),
-    /// In the handler that was appended to a synchronized method: an exception leaves it. Where
-    /// in the method it came from is not known.
+    /// In the handler that was appended to a synchronized method: an exception leaves it. Its
+    /// origin in the method is unknown.
     Unwinding,
 }
 
-/// From where to where new code stands for what of the original.
+/// A span of new code, and its original position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
     /// The first bci in the new code.
     pub(crate) start: u16,
-    /// Of that, in the original.
+    /// The original position of its start.
     pub(crate) original: Position,
-    /// All of the span stands for `original`, or the rest of the span for what comes behind.
+    /// All of the span stands for `original`, or its rest for the original code that follows.
     pub(crate) inserted: bool,
 }
 
@@ -91,9 +91,9 @@ impl Span {
 pub struct Site {
     /// The number that the hook gets.
     pub number: u32,
-    /// What is released there.
+    /// The way of the release.
     pub kind: SiteKind,
-    /// Where the `monitorexit` or return instruction is in the original code; `None` for
+    /// The position of the `monitorexit` or return instruction in the original code; `None` for
     /// [`SiteKind::MethodUnwind`].
     pub bci: Option<u16>,
     /// The line of that instruction, or the first one of a method that is unwound; `None` if the
@@ -101,7 +101,7 @@ pub struct Site {
     pub line: Option<u16>,
 }
 
-/// How a monitor is released.
+/// The ways to release a monitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SiteKind {
     /// By `monitorexit`.
@@ -119,15 +119,15 @@ pub struct LeftAlone<'a> {
     pub name: &'a [u8],
     /// The method's descriptor, in the modified UTF-8 of the class file.
     pub descriptor: &'a [u8],
-    /// How many `monitorexit` instructions; 0 if its code could not be read.
+    /// The number of `monitorexit` instructions; 0 if its code could not be read.
     pub blocks: u32,
-    /// Whether the method is synchronized, and its own monitor meant.
+    /// Whether the method is synchronized, and its own monitor is one of these.
     pub method: bool,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
 }
 
-/// Why releases are left alone.
+/// The reason why releases are left alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
@@ -138,20 +138,20 @@ pub enum Reason {
     ThisOverwritten,
     /// A static synchronized method, in a class of a version before 49: it has no class literals.
     NoClassLiterals,
-    /// A `monitorexit` that no handler belongs to which would release the monitor, too, so that
-    /// it is not known where to throw what the hook throws; or in a constructor, before that of
-    /// the superclass.
+    /// A `monitorexit` without a handler that would also release the monitor, so that the target
+    /// for throwables of the hook is unknown; or one in a constructor, before the call of the
+    /// superclass's.
     Unprotected,
     /// A jump would become longer than 32 KiB.
     JumpTooLong,
     /// The code, or one of its tables, would become longer than 64 KiB or have too many entries.
     TooLarge,
-    /// The constant pool has no room for the constants.
+    /// The constant pool is too full for the constants.
     PoolFull,
-    /// There are frames in the format of CLDC, an attribute `StackMap`.
+    /// The code has frames in the format of CLDC, an attribute `StackMap`.
     CldcFrames,
-    /// The code has an attribute which this crate does not know, and the class a version that it
-    /// does not know either: there may be offsets in it.
+    /// The code has an attribute that this crate does not know, and the class a version that it
+    /// does not know either: the attribute may have offsets.
     UnknownAttribute,
     /// The code does not have the structure of byte code.
     MalformedCode,
@@ -183,12 +183,12 @@ impl From<Malformed> for Reason {
     }
 }
 
-/// A class file that does not have the structure of one.
+/// The class file is malformed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("malformed class file: {what} at byte {offset}")]
 pub struct Malformed {
     /// What was expected.
     pub what: &'static str,
-    /// Where, in bytes from the start of the class file.
+    /// The position, in bytes from the start of the class file.
     pub offset: usize,
 }

@@ -1,9 +1,10 @@
 //! Parks, and the owners of synchronizers, in the JDK's own classes.
 //!
-//! A call of `Unsafe.park` or `Unsafe.unpark` becomes one of a static method with the same arguments,
-//! which is as long: no offset changes. So does one of the methods of `JavaLangAccess` that park and
-//! unpark virtual threads, with two `nop` behind it, since calls of interfaces are longer.
-//! Before the code of `AbstractOwnableSynchronizer.setExclusiveOwnerThread` comes a call.
+//! A call of `Unsafe.park` or `Unsafe.unpark` becomes a call of a static method with the same
+//! arguments, which has the same length: no offset changes. So does a call of the methods of
+//! `JavaLangAccess` that park and unpark virtual threads, followed by two `nop`, since calls of
+//! interfaces are longer. A call is inserted before the code of
+//! `AbstractOwnableSynchronizer.setExclusiveOwnerThread`.
 
 use crate::bytes::Put;
 use crate::class_file::{ClassFile, Method};
@@ -21,20 +22,20 @@ use crate::tables::{Lines, move_lines};
 /// The static methods that the JDK's classes call.
 #[derive(Clone, Copy, Debug)]
 pub struct ParkHooks<'a> {
-    /// The class of those that are not for virtual threads, by its internal name.
+    /// The class of the methods that are not for virtual threads, by its internal name.
     pub class: &'a str,
-    /// Called in the place of `Unsafe.park`, and has to call it:
+    /// Called in place of `Unsafe.park`, and has to call it:
     /// `static void f(Object unsafe, boolean isAbsolute, long time)`.
     pub park: &'a str,
-    /// Called in the place of `Unsafe.unpark`, and has to call it:
+    /// Called in place of `Unsafe.unpark`, and has to call it:
     /// `static void f(Object unsafe, Object thread)`.
     pub unpark: &'a str,
     /// Called before the owner of an `AbstractOwnableSynchronizer` is set:
     /// `static void f(Object synchronizer, Object thread)`. A `StackOverflowError` is caught: the
     /// owner is set all the same.
     pub owner: &'a str,
-    /// The class of those for virtual threads, with methods of the same names; `None` leaves calls
-    /// that park these as they are. They are called in the place of those of the interface
+    /// The class of the methods for virtual threads, with the same names; `None` leaves calls that
+    /// park these as they are. They are called in place of those of the interface
     /// `jdk.internal.access.JavaLangAccess`, and have to call these:
     ///
     /// - `static void park(Object access)`;
@@ -54,7 +55,7 @@ const NOP: u8 = 0x00;
 const POP: u8 = 0x57;
 const GOTO: u8 = 0xa7;
 
-/// Lets the class file `class` tell `hooks` of its parks, and of owners if it is
+/// Makes the class file `class` report its parks to `hooks`, and owners if it is
 /// `AbstractOwnableSynchronizer`.
 ///
 /// # Errors
@@ -99,17 +100,17 @@ pub fn instrument_parks<'a>(
     Ok(result)
 }
 
-/// The new code attribute of a method, and what of it stands for what, if positions have changed.
+/// The new code attribute of a method, and its original positions if they have changed.
 type NewMethod = Option<(Vec<u8>, Vec<Span>)>;
 
-/// The method with calls of the hooks in the place of parks.
+/// Returns the method with calls of the hooks in place of parks.
 fn redirect<'a>(
     class: &ClassFile<'a>,
     method: &Method<'a>,
     hooks: &ParkHooks<'a>,
     constants: &mut NewConstants<'a>,
 ) -> Result<NewMethod, Reason> {
-    /// Of the code in the attribute: behind `max_stack`, `max_locals` and the length.
+    /// Start of the code in the attribute: after `max_stack`, `max_locals` and the length.
     const CODE_AT: usize = 8;
     let attribute = method.code.ok_or(Reason::MalformedCode)?.bytes;
     if !attribute.contains(&INVOKEVIRTUAL) && !attribute.contains(&INVOKEINTERFACE) {
@@ -147,7 +148,7 @@ struct Called<'a> {
     descriptor: &'static [u8],
 }
 
-/// What is called in the place of a method: its class, name and descriptor.
+/// Returns the method to call in place of another: its class, name and descriptor.
 fn in_place_of<'a>(
     opcode: u8,
     method: (&[u8], &[u8], &[u8]),

@@ -1,4 +1,4 @@
-//! Which releases of a method can call a hook.
+//! The releases of a method that can call a hook.
 
 use crate::class_file::{ClassFile, Method};
 use crate::code::{Code, Handler, MonitorExit};
@@ -6,14 +6,14 @@ use crate::frames::Facts;
 use crate::instruction::{Kind, decode};
 use crate::outcome::{LeftAlone, Reason};
 
-/// What is to be done to a method.
+/// The changes of a method.
 #[derive(Debug)]
 pub(crate) struct Plan<'a> {
     pub(crate) method: Method<'a>,
     pub(crate) code: Code<'a>,
     /// In order of their positions.
     pub(crate) sites: Vec<PlannedSite>,
-    /// What is to be appended, in order.
+    /// The code to append, in order.
     pub(crate) stubs: Vec<(ReleaseStub, StubFrame)>,
     /// In order of their positions.
     pub(crate) release_handlers: Vec<ReleaseHandler>,
@@ -32,31 +32,30 @@ pub(crate) struct PlannedSite {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Release {
-    /// A `monitorexit`. What the hook throws goes to the stub.
+    /// A `monitorexit`. Throwables of the hook go to the stub.
     Block(ReleaseStub),
     /// A return from a synchronized method.
     Return,
 }
 
-/// Code to be appended that releases the monitor of the object in a local variable and throws
-/// on, to where a handler of the method throws on.
+/// Code to be appended that releases the monitor of the object in a local variable and rethrows, as
+/// a handler of the method does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ReleaseStub {
     pub(crate) handler: ReleaseHandler,
     pub(crate) local: u16,
 }
 
-/// What a stub's frame says of the local variables.
+/// The local variables in a stub's frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StubFrame {
     /// Only the objects that are needed.
     Needed,
-    /// What that of the handler says.
+    /// The same as in the handler's frame.
     OfHandler,
 }
 
-/// A handler that releases a monitor and throws on: what compilers write for each synchronized
-/// block.
+/// A handler that releases a monitor and rethrows: compilers write one for each synchronized block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ReleaseHandler {
     pub(crate) pc: usize,
@@ -69,7 +68,7 @@ pub(crate) struct ReleaseHandler {
 }
 
 impl PlannedSite {
-    /// Where what the hook throws goes, before a `monitorexit`.
+    /// Returns the target of the hook's throwables, before a `monitorexit`.
     pub(crate) fn stub(&self) -> Option<ReleaseStub> {
         match self.release {
             Release::Block(stub) => Some(stub),
@@ -78,11 +77,12 @@ impl PlannedSite {
     }
 }
 
-/// Of work on one method, in releases times handlers: more is made to take time.
+/// Limit of the work on one method, in releases times handlers: more means a class made to take
+/// time.
 const MAX_WORK: usize = 1 << 22;
 
 impl<'a> Plan<'a> {
-    /// What can be done to a method, if anything. What cannot be done is in `left_alone`.
+    /// Plans the changes of a method, if any is possible. The impossible ones are in `left_alone`.
     pub(crate) fn of(
         class: &ClassFile<'a>,
         method: Method<'a>,
@@ -135,18 +135,18 @@ impl<'a> Plan<'a> {
         (!plan.sites.is_empty() || plan.unwinds).then_some(plan)
     }
 
-    /// How many numbers its sites need.
+    /// Returns the number of its sites.
     pub(crate) fn site_count(&self) -> usize {
         self.sites.len() + usize::from(self.unwinds)
     }
 
-    /// All its releases as left alone.
+    /// Returns all its releases as left alone.
     pub(crate) fn left_alone(&self, reason: Reason) -> LeftAlone<'a> {
         let blocks = self.sites.iter().filter_map(PlannedSite::stub).count();
         self.method.left_alone(blocks, self.unwinds, reason)
     }
 
-    /// The local variable with `this`, if what unwinds the method needs it.
+    /// Returns the local variable with `this`, if unwinding the method needs it.
     pub(crate) fn this_in_unwinding(&self) -> Option<u16> {
         (self.unwinds && !self.method.is_static).then_some(0)
     }
@@ -158,7 +158,7 @@ impl<'a> Plan<'a> {
             .is_ok()
     }
 
-    /// Finds the handlers that release monitors, and what the frames say of them.
+    /// Finds the handlers that release monitors, and their frames.
     fn read(&mut self, class: &ClassFile<'a>) -> Result<(), Reason> {
         let code = &self.code;
         if let Some(reason) = code.obstacle {
@@ -202,16 +202,17 @@ impl<'a> Plan<'a> {
         self.stubs.dedup_by_key(|&mut (stub, _)| stub);
     }
 
-    /// What releases the monitor in the place of a `monitorexit`, if the hook throws something.
+    /// Returns the stub that releases the monitor in place of a `monitorexit`, if the hook throws
+    /// something.
     fn stub_of(&self, exit: &MonitorExit) -> Option<ReleaseStub> {
         let loaded = exit.loaded?;
         let local = loaded.local;
         let is_of_local = |handler: &ReleaseHandler| handler.local == local;
         let around = self.release_handler_around(exit.pc);
-        // As javac ends the range of the handler.
+        // Javac ends the range of the handler there.
         let ends_behind = |handler: &&Handler| handler.end == exit.pc + 1;
-        // As compilers of Scala do, and old ones of Java. A range that covers the release may
-        // be that of a block around.
+        // Compilers of Scala do, and old ones of Java. A range that covers the release may belong
+        // to an enclosing block.
         let ends_before = |handler: &&Handler| [loaded.pc, exit.pc].contains(&handler.end);
         let covers = |handler: &&Handler| handler.covers(exit.pc);
         let handler = around.or_else(|| self.first_release(ends_behind));
@@ -220,7 +221,7 @@ impl<'a> Plan<'a> {
         handler.map(|handler| ReleaseStub { handler, local })
     }
 
-    /// The frame of a stub, `None` if none is known that holds where it is entered from.
+    /// Returns the frame of a stub, `None` if none is known that holds wherever it is entered.
     fn stub_frame(
         &self,
         class: &ClassFile<'a>,
@@ -237,15 +238,14 @@ impl<'a> Plan<'a> {
         if self.outer_handlers(&handler).next().is_none() && !frame.is_before_super() {
             return Some(StubFrame::Needed);
         }
-        // Handlers around want to know more. The frame of the handler holds where it is in
-        // charge, and in itself.
+        // Enclosing handlers need more. The frame of the handler holds in its range, and in itself.
         let mut handlers = self.code.handlers.iter();
         let is_in_charge = |other: &Handler| other.handler == handler.pc && other.covers(exit.pc);
         let holds = handlers.any(is_in_charge) || handler.keeps_locals_before(exit.pc);
         (holds && frame.has_object(stub.local)).then_some(StubFrame::OfHandler)
     }
 
-    /// The handlers of what a handler that releases a monitor throws on.
+    /// Returns the handlers of the throwables that a handler which releases a monitor rethrows.
     pub(crate) fn outer_handlers(&self, inner: &ReleaseHandler) -> impl Iterator<Item = &Handler> {
         let (pc, throw) = (inner.pc, inner.throw);
         let handlers = self.code.handlers.iter();
@@ -258,7 +258,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// The handler that releases a monitor which an instruction is in.
+    /// Returns the handler that releases a monitor and contains an instruction.
     fn release_handler_around(&self, pc: usize) -> Option<ReleaseHandler> {
         let handlers = &self.release_handlers;
         let after = handlers.partition_point(|handler| handler.pc <= pc);
@@ -266,7 +266,7 @@ impl<'a> Plan<'a> {
         (pc <= handler.throw).then_some(*handler)
     }
 
-    /// Of handlers for everything, the first one that is asked for, if it releases a monitor.
+    /// Returns the first wanted handler among those for everything, if it releases a monitor.
     fn first_release(&self, is_wanted: impl Fn(&&Handler) -> bool) -> Option<ReleaseHandler> {
         let handlers = self.code.handlers.iter();
         let mut handlers = handlers.filter(|handler| handler.catches_all());
@@ -309,12 +309,13 @@ impl<'a> Method<'a> {
 }
 
 impl ReleaseHandler {
-    /// The instruction is in it, and local variables are what they were at its begin.
+    /// Returns whether the instruction is in it, and local variables are as at its begin.
     fn keeps_locals_before(&self, pc: usize) -> bool {
         (self.pc..=self.throw).contains(&pc) && !self.stores
     }
 
-    /// The handler at `pc`, if it does nothing but move values, release one monitor, and throw.
+    /// Returns the handler at `pc`, if it does nothing but move values, release one monitor, and
+    /// throw.
     fn at(code: &Code<'_>, pc: usize) -> Option<Self> {
         /// Compilers need five, coverage tools a few more.
         const MAX_INSTRUCTIONS: usize = 24;

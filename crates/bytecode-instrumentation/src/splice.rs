@@ -4,7 +4,7 @@ use crate::bytes::Put;
 use crate::class_file::{ClassFile, CodeAttribute};
 use crate::constant_pool::NewConstants;
 
-/// What is written in the place of a method's code attribute.
+/// The replacement of a method's code attribute.
 #[derive(Debug)]
 pub(crate) struct NewCode<'a> {
     pub(crate) attribute: CodeAttribute<'a>,
@@ -12,14 +12,14 @@ pub(crate) struct NewCode<'a> {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// The class file with more constants and other code, in the order of the methods. All else stays
-/// as it is.
+/// Returns the class file with more constants and other code, in the order of the methods.
+/// Everything else stays as it is.
 pub(crate) fn splice(
     class: &ClassFile<'_>,
     constants: &NewConstants<'_>,
     changed: &[NewCode<'_>],
 ) -> Vec<u8> {
-    /// Of what is before the number of constants, and with it.
+    /// Length of the start of the file, up to and including the number of constants.
     const VERSION_END: usize = 8;
     const COUNT_END: usize = 10;
     let between = |start, end| class.bytes.get(start..end).unwrap_or_default();

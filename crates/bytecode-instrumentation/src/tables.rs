@@ -23,7 +23,7 @@ impl Lines {
         Self(lines)
     }
 
-    /// The line of an instruction of the original code.
+    /// Returns the line of an instruction of the original code.
     pub(crate) fn at(&self, pc: usize) -> Option<u16> {
         let after = self
             .0
@@ -33,7 +33,7 @@ impl Lines {
     }
 }
 
-/// A table of lines where the code is now, with lines of code that was appended.
+/// Moves a table of lines to the new positions, and adds lines of code that was appended.
 pub(crate) fn move_lines(
     table: &[u8],
     layout: &Layout,
@@ -56,7 +56,7 @@ pub(crate) fn move_lines(
     at_end(&reader, out)
 }
 
-/// A table of local variables, of names or of generic types, where the code is now.
+/// Moves a table of local variables, of names or of generic types, to the new positions.
 pub(crate) fn move_local_variables(table: &[u8], layout: &Layout) -> Result<Vec<u8>, Reason> {
     let mut reader = Reader::new(table);
     let mut out = Vec::with_capacity(table.len());
@@ -70,7 +70,7 @@ pub(crate) fn move_local_variables(table: &[u8], layout: &Layout) -> Result<Vec<
     at_end(&reader, out)
 }
 
-/// Moves a position and the length of what begins there.
+/// Moves a position and a length.
 fn move_range(reader: &mut Reader<'_>, layout: &Layout, out: &mut Vec<u8>) -> Result<(), Reason> {
     let start = usize::from(reader.u2()?);
     let end = start + usize::from(reader.u2()?);
@@ -80,8 +80,8 @@ fn move_range(reader: &mut Reader<'_>, layout: &Layout, out: &mut Vec<u8>) -> Re
     Ok(())
 }
 
-/// Type annotations (JVMS 4.7.20) where the code is now. `handlers` says where in the exception
-/// table each of its entries is now.
+/// Moves type annotations (JVMS 4.7.20) to the new positions. `handlers` has the new index of each
+/// entry of the exception table.
 pub(crate) fn move_type_annotations(
     annotations: &[u8],
     layout: &Layout,
@@ -102,7 +102,7 @@ pub(crate) fn move_type_annotations(
     at_end(&reader, out)
 }
 
-/// Moves the type and the description of what is annotated.
+/// Moves the type and the description of the annotated element.
 fn move_target(
     reader: &mut Reader<'_>,
     layout: &Layout,
@@ -142,16 +142,16 @@ fn move_target(
     Ok(())
 }
 
-/// What is read next, in an annotation.
+/// The next item of an annotation.
 #[derive(Clone, Copy)]
 enum Next {
-    /// So many pairs of a name and a value.
+    /// This number of pairs of a name and a value.
     Pairs(u16),
-    /// So many values.
+    /// This number of values.
     Values(u16),
 }
 
-/// Skips an annotation (JVMS 4.7.16), which may have others in it.
+/// Skips an annotation (JVMS 4.7.16), which may contain others.
 fn skip_annotation(reader: &mut Reader<'_>) -> Result<(), Reason> {
     let _type = reader.u2()?;
     let mut open = vec![Next::Pairs(reader.u2()?)];

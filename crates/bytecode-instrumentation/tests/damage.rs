@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use bytecode_instrumentation::{Hooks, Reason, instrument_exits};
 use proptest::prelude::*;
 
-/// What fuzzing begins with: a byte of options, and a class.
+/// Returns the seeds of fuzzing: a byte of options, and a class.
 fn classes() -> &'static [Vec<u8>] {
     static CLASSES: OnceLock<Vec<Vec<u8>>> = OnceLock::new();
     CLASSES.get_or_init(|| {

@@ -1,5 +1,5 @@
-//! Calls that park and unpark threads, and owners of synchronizers. That the JDKs' own classes still
-//! behave is what `test/jvm` checks.
+//! Calls that park and unpark threads, and owners of synchronizers. `test/jvm` checks that the
+//! JDKs' own classes still behave.
 
 use bytecode_instrumentation::{Instrumentation, ParkHooks, Position, Reason, instrument_parks};
 use cafebabe::attributes::{AttributeData, CodeData};
@@ -28,7 +28,7 @@ const NOP: u8 = 0x00;
 const METHOD: u8 = 10;
 const INTERFACE_METHOD: u8 = 11;
 
-/// What the code of a class refers to: the tag of the constant, class, name and descriptor.
+/// The reference in the code of a class: the tag of the constant, class, name and descriptor.
 type Reference<'a> = (u8, &'a str, &'a str, &'a str);
 
 /// A class with one method, whose code refers to `reference` by the index 5.
@@ -76,7 +76,8 @@ fn instrument(class: &[u8]) -> Instrumentation<'_> {
     instrument_parks(class, &HOOKS).expect("a class file")
 }
 
-/// The code of the only method and all methods that the class refers to, read by another reader.
+/// Passes the code of the only method and all methods that the class refers to, read by another
+/// reader.
 fn with_code<R>(class: &[u8], check: impl FnOnce(&CodeData<'_>, Vec<String>) -> R) -> R {
     let parsed = cafebabe::parse_class(class).expect("what was written can be read");
     let methods = parsed.constantpool_iter().filter_map(|item| match item {
@@ -214,7 +215,7 @@ const FIELD: Reference<'static> = (9, OWNABLE, "exclusiveOwnerThread", "Ljava/la
 const SET: [u8; 6] = [ALOAD_0, ALOAD_1, PUTFIELD, 0, 5, RETURN];
 
 #[test]
-fn owners_are_told_of() {
+fn owners_are_reported() {
     let original = class(OWNABLE, SET_OWNER, FIELD, &SET);
     let result = instrument(&original);
     let changed = result.class.as_deref().expect("it is changed");
@@ -237,7 +238,7 @@ fn owners_are_told_of() {
     assert_eq!(at, [Position::Bci(0), Position::Bci(0), Position::Bci(2)]);
 }
 
-/// Where another agent was first, for example.
+/// For example where another agent was first.
 #[test]
 fn whatever_else_the_method_does_stays() {
     let mut code = vec![ALOAD_1, IFNULL, 0, 3];

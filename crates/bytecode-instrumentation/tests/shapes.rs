@@ -1,5 +1,5 @@
-//! Code that compilers seldom write: jumps that become long, switches, full tables, and what is
-//! left alone. What compilers do write is compared with ASM, and run, by `test/jvm`.
+//! Code that compilers seldom write: jumps that become long, switches, full tables, and code that
+//! is left alone. `test/jvm` compares code that compilers do write with ASM, and runs it.
 
 mod support;
 
@@ -31,7 +31,7 @@ fn with_code<R>(class: &[u8], check: impl FnOnce(&CodeData<'_>) -> R) -> R {
     check(codes.next().expect("it has code"))
 }
 
-/// Why the only method was left alone.
+/// Returns the reason why the only method was left alone.
 #[track_caller]
 fn reason(class: &TestClass) -> Reason {
     let bytes = class.bytes();
@@ -64,14 +64,14 @@ fn a_block_calls_the_hook_and_is_protected() {
         let ranges: Vec<_> = ranges
             .map(|e| (e.start_pc, e.end_pc, e.handler_pc))
             .collect();
-        // Both calls to the stub; then what was there, with the calls in it.
+        // Both calls to the stub; then the original handlers, with the calls in their ranges.
         let expected = [(6, 13, 27), (17, 24, 27), (4, 14, 15), (15, 25, 15)];
         assert_eq!(ranges, expected);
         let stub = [op::ALOAD_1, op::MONITOREXIT, op::ATHROW];
         assert_eq!(code.code[27..], stub);
         assert_eq!(code.code[6..10], [op::DUP, 0x11, 0, 1]);
     });
-    // The call and the release stand for the release; what is behind, for what was there.
+    // The call and the release stand for the release; the code after them stands for the original.
     for (new, original) in [(5, 5), (6, 6), (10, 6), (13, 6), (14, 7), (16, 9), (26, 12)] {
         assert_eq!(method.position(new), Position::Bci(original), "{new}");
     }
@@ -88,7 +88,7 @@ fn nothing_is_handled_by_the_released_monitor_after_a_release() {
         after_block_exit: Some("afterBlockExit"),
         ..HOOKS
     };
-    // A range that goes on behind the release, as no compiler writes it.
+    // A range that goes on after the release, as no compiler writes it.
     let mut class = TestClass::block(&[]);
     class.handlers[0][1] += 1;
     let class = class.bytes();
@@ -98,7 +98,7 @@ fn nothing_is_handled_by_the_released_monitor_after_a_release() {
         let ranges: Vec<_> = ranges
             .map(|e| (e.start_pc, e.end_pc, e.handler_pc))
             .collect();
-        // `monitorexit` at 12, the call behind it up to 19.
+        // `monitorexit` at 12, the call after it up to 19.
         assert_eq!(ranges[2..4], [(4, 13, 20), (19, 20, 20)]);
     });
 }
@@ -107,7 +107,7 @@ fn nothing_is_handled_by_the_released_monitor_after_a_release() {
 fn switches_are_aligned_anew() {
     for nops in 0..4 {
         for opcode in [op::TABLESWITCH, op::LOOKUPSWITCH] {
-            // Behind a release, so that the switch moves.
+            // After a release, so that the switch moves.
             let mut class = TestClass::block(&[]);
             let code = class.code.as_mut().expect("it has code");
             code.truncate(6);
@@ -163,7 +163,7 @@ fn switches_are_aligned_anew() {
 
 #[test]
 fn jumps_become_as_long_as_they_can() {
-    // From before the release to behind it.
+    // From before the release to after it.
     let far = |nops: usize, opcode: u8| {
         let mut body = match opcode {
             op::GOTO_W => vec![op::GOTO_W, 0, 0],
@@ -283,7 +283,7 @@ fn what_cannot_be_done_is_said() {
 }
 
 #[test]
-fn the_last_number_of_a_site_is_that_of_an_int() {
+fn the_last_number_of_a_site_is_the_greatest_int() {
     let class = TestClass::block(&[]).bytes();
     let last = i32::MAX.unsigned_abs();
     for (first, fits) in [(last - 1, true), (last, false), (u32::MAX, false)] {

@@ -13,25 +13,25 @@ use crate::series::{MAX_SLICES, Series};
 /// The width of the first slices.
 const FIRST_WIDTH_NS: u64 = 1 << 20;
 
-/// What a row is under each aspect.
+/// The values of a row under each aspect.
 pub(crate) type Path = Box<[Value]>;
 
-/// What blocked time is divided by.
+/// The divisor of blocked time.
 #[derive(Clone, Debug)]
 pub enum Unit {
     /// The duration of the run.
     Second,
-    /// As many units of work as the user says, done evenly over the run.
+    /// Units of work, as many as the user says, done evenly over the run.
     Given,
-    /// The number of waits that this selects, whatever else is: such as those of a worker for its
-    /// next task.
+    /// The number of waits that this selects, whatever else is compared: such as the waits of a
+    /// worker for its next task.
     Waits(Selection),
 }
 
 /// Adds up the waits of some traces, for each trace by rows and slices of time.
 ///
-/// It takes waits of all kinds, and selects itself which are compared: others may count as
-/// [units of work](Unit::Waits).
+/// It takes waits of all kinds, and selects itself which are compared: others may count as [units
+/// of work](Unit::Waits).
 #[derive(Debug)]
 pub struct RunCollector {
     aspects: Vec<Aspect>,
@@ -41,14 +41,14 @@ pub struct RunCollector {
     compared_selector: Selector,
     unit_selector: Option<Selector>,
     methods: MethodTable,
-    /// Where the time that is considered begins in each trace, in nanoseconds since its start.
+    /// The start of the considered time in each trace, in nanoseconds since its start.
     from_ns: Vec<u64>,
     runs: Vec<RunSums>,
     /// The path of the part at hand.
     path: Vec<Value>,
 }
 
-/// What was compared of one run.
+/// The sums of one run.
 #[derive(Clone, Debug)]
 pub(crate) struct RunSums {
     pub(crate) width_ns: u64,
@@ -87,7 +87,7 @@ impl Default for RunSums {
 }
 
 impl RunSums {
-    /// Makes slices so wide that there are not too many until then.
+    /// Widens slices until there are not too many before `time_ns`.
     fn reach(&mut self, time_ns: u64) {
         while time_ns / self.width_ns >= MAX_SLICES {
             self.widen();
@@ -119,9 +119,9 @@ impl RunSums {
 }
 
 impl RunCollector {
-    /// Rows are what `aspects` tell apart of what `compared` selects, but for its time range:
-    /// that begins at one of `from_ns` in each trace, in nanoseconds since its start. Classes and
-    /// packages called as one of `libraries`, with all in them, are no callers.
+    /// Creates a collector with rows by `aspects`, of the waits that `compared` selects but for its
+    /// time range: that begins at one of `from_ns` in each trace, in nanoseconds since its start.
+    /// Classes and packages called as one of `libraries`, with all in them, are no callers.
     pub fn new(
         aspects: Vec<Aspect>,
         libraries: Vec<String>,
@@ -147,7 +147,7 @@ impl RunCollector {
         }
     }
 
-    /// Returns how much an analysis has to find out.
+    /// Returns the detail that an analysis has to find.
     pub fn detail(&self) -> Detail {
         let of_threads = self.aspects.contains(&Aspect::OwnerThread);
         let of_rows = if of_threads {
@@ -158,17 +158,17 @@ impl RunCollector {
         of_rows.max(self.compared.detail())
     }
 
-    /// Returns the aspects that tell rows apart.
+    /// Returns the aspects of the rows.
     pub fn aspects(&self) -> &[Aspect] {
         &self.aspects
     }
 
-    /// What blocked time is divided by.
+    /// Returns the divisor of blocked time.
     pub(crate) fn unit(&self) -> &Unit {
         &self.unit
     }
 
-    /// The runs, in the order of the traces.
+    /// Returns the runs, in the order of the traces.
     pub(crate) fn runs(&self) -> &[RunSums] {
         &self.runs
     }
@@ -214,7 +214,7 @@ impl RunCollector {
             return;
         };
         if selector.selected(wait, entities).is_some() {
-            // It counts where it ends: then the work begins.
+            // A wait counts where it ends: then the work begins.
             let end_ns = wait.start_ns.saturating_add(wait.duration_ns);
             let end_ns = end_ns.saturating_sub(self.from_ns[trace]);
             run.reach(end_ns);

@@ -1,4 +1,4 @@
-//! Both sides beside each other.
+//! Comparison of both sides.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -10,35 +10,35 @@ use crate::collector::{RowSums, RunCollector, RunSums, Unit};
 use crate::resampling::{Change, Ratio, Resampling, Sides};
 use crate::row::{Amount, ComparedRow, Names};
 
-/// What was done on one side of a comparison.
+/// One side of a comparison.
 #[derive(Clone, Debug)]
 pub struct Work {
-    /// Which traces, by their position among those analyzed, and how long the considered part
-    /// of each is, in nanoseconds.
+    /// The traces, by their position among those analyzed, and the duration of the considered part
+    /// of each, in nanoseconds.
     pub runs: Vec<(usize, u64)>,
-    /// How many units of work were done in all of these, with [`Unit::Given`].
+    /// The units of work done in all of these, with [`Unit::Given`].
     pub units: f64,
 }
 
-/// What became of lock contention.
+/// The change of lock contention.
 #[derive(Debug)]
 pub struct Comparison {
-    /// All that was compared: before and after.
+    /// Everything that was compared: before and after.
     pub total: (Amount, Amount, Change),
     /// The rows with the largest differences, those first.
     pub rows: Vec<ComparedRow>,
-    /// How many rows are left out.
+    /// The number of rows left out.
     pub omitted: usize,
-    /// How many units of work there are on each side; seconds, if it is by time.
+    /// The units of work of each side; seconds, if it is by time.
     pub units: [f64; 2],
 }
 
 /// One side.
 struct Side<'c> {
     runs: Vec<&'c RunSums>,
-    /// How many slices each run has.
+    /// The number of slices of each run.
     slices: Vec<usize>,
-    /// How much work was done in each slice, one run after the other.
+    /// The work in each slice, one run after the other.
     work: Vec<f64>,
 }
 
@@ -49,8 +49,8 @@ struct Row<'c> {
 }
 
 impl Comparison {
-    /// Compares what was collected of some traces with that of others. `top` rows are compared, as
-    /// many as there are if that is `None`.
+    /// Compares the waits collected from some traces with those from others. At most `top` rows are
+    /// compared; all if it is `None`.
     pub fn new(
         collected: &RunCollector,
         [before, after]: [&Work; 2],
@@ -107,7 +107,7 @@ impl Comparison {
     }
 }
 
-/// The rows of both sides: what has the same keys is the same.
+/// Returns the rows of both sides: those with the same keys are the same.
 fn rows<'c>(sides: &[Side<'c>; 2], names: &mut Names<'_>) -> Vec<Row<'c>> {
     let mut by_keys: HashMap<Vec<String>, Row<'c>, RandomState> = HashMap::default();
     for (at, side) in sides.iter().enumerate() {
@@ -124,9 +124,9 @@ fn rows<'c>(sides: &[Side<'c>; 2], names: &mut Names<'_>) -> Vec<Row<'c>> {
     by_keys.into_values().collect()
 }
 
-/// Numbers in order.
+/// Returns a number that has the same order.
 fn ordered(number: f64) -> u64 {
-    // None is negative, and those are ordered as their bits are.
+    // No number is negative, and those are ordered as their bits are.
     number.to_bits()
 }
 
@@ -159,7 +159,7 @@ impl<'c> Side<'c> {
         side
     }
 
-    /// Blocked time by work.
+    /// Returns blocked time by work.
     fn ratio(&self, sums: &[Vec<&RowSums>]) -> Ratio<'_> {
         let mut numerators = Vec::with_capacity(self.work.len());
         for (of_run, &slices) in sums.iter().zip(&self.slices) {

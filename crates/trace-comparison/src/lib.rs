@@ -1,8 +1,8 @@
-//! What became of lock contention from some traces to others, and how sure that is.
+//! The change of lock contention between traces, and its certainty.
 //!
 //! Two runs of the same program never contend equally. A difference is worth reporting if it is
-//! larger than what the runs differ by themselves from one moment to another, and from run to run
-//! where there are several of each:
+//! larger than the variation of the runs from one moment to another, and from run to run where
+//! there are several of each:
 //!
 //! ```text
 //! waits → RunSums: rows × slices of time, for each trace

@@ -1,21 +1,21 @@
-//! How much a rate varies by chance: a block bootstrap over runs and slices of time.
+//! Variation of a rate by chance: a block bootstrap over runs and slices of time.
 //!
-//! What happens in a slice depends on what happened in those before it. So blocks of slices that
-//! follow each other are drawn, not single ones (circular block bootstrap: Politis and Romano, 1992).
-//! Where a side has several runs, these are drawn first, so that what runs differ by counts as well.
-//! That gives each side a standard error; few blocks or runs do not tell it well, for which Student's
-//! distribution makes up, with the degrees of freedom of Welch's test.
+//! Each slice depends on those before it. So blocks of consecutive slices are drawn, not single
+//! ones (circular block bootstrap: Politis and Romano, 1992). Where a side has several runs, these
+//! are drawn first, so that the differences between runs count as well. That gives each side a
+//! standard error. From few blocks or runs it is uncertain, for which Student's distribution
+//! compensates, with the degrees of freedom of Welch's test.
 
 use fastrand::Rng;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// How often runs and slices are drawn.
+/// The number of times that runs and slices are drawn.
 const SAMPLES: usize = 2_000;
-/// Fewer slices do not tell how much a side varies.
+/// The least number of slices from which the variation of a side is estimated.
 const MIN_SLICES: usize = 16;
 /// Any: equal traces give equal results.
 const SEED: u64 = 0x6c6f_636b;
-/// The probability with which an interval has the difference in it.
+/// The probability that an interval contains the difference.
 pub const CONFIDENCE: f64 = 0.95;
 
 /// A numerator and a denominator in each slice of a side, one run after the other.
@@ -26,7 +26,7 @@ pub(crate) struct Ratio<'a> {
 }
 
 impl Ratio<'_> {
-    /// Over all slices; 0 without any work.
+    /// Returns the ratio over all slices; 0 without any work.
     pub(crate) fn value(&self) -> f64 {
         let denominator: f64 = self.denominators.iter().sum();
         if denominator > 0.0 {
@@ -37,17 +37,17 @@ impl Ratio<'_> {
     }
 }
 
-/// How often each slice of a side was drawn, time and again.
+/// The number of times that each slice of a side was drawn, in each sample.
 #[derive(Debug)]
 pub(crate) struct Resampling {
     /// By sample and slice.
     weights: Vec<u16>,
     slices: usize,
-    /// How many runs, or blocks of the only run, vary freely.
+    /// The number of runs, or of blocks of the only run, that vary freely.
     degrees: f64,
 }
 
-/// How sure a rate is.
+/// The certainty of a rate.
 #[derive(Clone, Copy, Debug)]
 struct Spread {
     /// The square of the standard error.
@@ -56,7 +56,7 @@ struct Spread {
 }
 
 impl Resampling {
-    /// Draws from runs of so many slices. `None` if they are too few.
+    /// Draws from runs with `slices_of_runs` slices. `None` if they are too few.
     pub(crate) fn new(slices_of_runs: &[usize], side: u64) -> Option<Self> {
         let slices: usize = slices_of_runs.iter().sum();
         if slices < MIN_SLICES {
@@ -88,7 +88,7 @@ impl Resampling {
         })
     }
 
-    /// How much the ratio varies; `None` if most samples have no work.
+    /// Returns the variation of the ratio; `None` if most samples have no work.
     fn spread(&self, ratio: &Ratio<'_>) -> Option<Spread> {
         let values: Vec<f64> = self
             .weights
@@ -107,7 +107,7 @@ impl Resampling {
         }
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         let squares = values.iter().map(|value| (value - mean).powi(2));
-        // Drawing from a few, each draw has the mean of these few as its own.
+        // When drawing from a few, the mean of each draw is drawn from these few, too.
         let correction = (self.degrees + 1.0) / self.degrees;
         Some(Spread {
             variance: correction * squares.sum::<f64>() / values.len() as f64,
@@ -116,7 +116,7 @@ impl Resampling {
     }
 }
 
-/// How many slices that follow each other are drawn together, of so many.
+/// Returns the length of a block of slices of a run with `slices`.
 fn block_len(slices: usize) -> usize {
     (slices as f64).cbrt().round().max(1.0) as usize
 }
@@ -135,16 +135,16 @@ fn draw_blocks(weights: &mut [u16], random: &mut Rng) {
     }
 }
 
-/// Whether there is a change.
+/// The verdict about a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// More blocked time than before, beyond what chance explains.
+    /// More blocked time than before, beyond chance.
     More,
     /// Less.
     Less,
     /// The runs themselves vary by as much.
     Unclear,
-    /// The runs are too short to tell how much they vary.
+    /// The runs are too short to estimate their variation.
     TooShort,
 }
 
@@ -160,18 +160,19 @@ impl Verdict {
     }
 }
 
-/// What became of a rate.
+/// The change of a rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Change {
     /// The difference, in nanoseconds of blocked time per second or unit of work.
     pub rate_ns: f64,
-    /// The same as a share of what it was before; `None` if that was nothing.
+    /// The same as a share of the earlier rate; `None` if that was 0.
     pub share: Option<f64>,
-    /// Between these the difference lies with a probability of 95 percent, as far as the runs tell
-    /// how much they vary; `None` if they are too short for that.
+    /// The interval in which the difference lies with a probability of 95 percent, as far as the
+    /// runs show their variation; `None` if they are too short for that.
     pub interval_ns: Option<[f64; 2]>,
-    /// Whether there is one. Of several rows, one of twenty lies outside its interval by chance: a
-    /// change is told only where none of all rows of the comparison would with that probability.
+    /// The verdict. Of several rows, one of twenty lies outside its interval by chance: a change is
+    /// reported only where, with that probability, not one of all rows of the comparison would be
+    /// reported by chance.
     pub verdict: Verdict,
 }
 
@@ -183,7 +184,7 @@ pub(crate) struct Sides {
 }
 
 impl Sides {
-    /// What became of a rate, where so many rates are compared.
+    /// Returns the change of a rate, where `rates` of them are compared.
     pub(crate) fn change(&self, before: &Ratio<'_>, after: &Ratio<'_>, rates: usize) -> Change {
         let (was_ns, is_ns) = (before.value(), after.value());
         let mut change = Change {
@@ -213,7 +214,7 @@ impl Sides {
     }
 }
 
-/// Of a difference (Welch, 1947).
+/// The variation of a difference (Welch, 1947).
 #[derive(Clone, Copy, Debug)]
 struct StandardError {
     error: f64,
@@ -235,9 +236,9 @@ impl StandardError {
         }
     }
 
-    /// What is exceeded, up or down, with this probability only.
+    /// Returns the deviation that is exceeded, up or down, with this probability only.
     fn times(self, probability: f64) -> f64 {
-        // Beyond so many degrees it is the normal distribution.
+        // Beyond these degrees it is the normal distribution.
         let degrees = self.degrees.clamp(1.0, 1e6);
         let student = StudentsT::new(0.0, 1.0, degrees).expect("degrees are positive");
         student.inverse_cdf(1.0 - probability / 2.0) * self.error
@@ -250,8 +251,8 @@ mod tests {
 
     const SLICES: usize = 96;
 
-    /// Slices of a program whose load goes up and down: each remembers `memory` of the one before.
-    /// Most have little, some have a lot.
+    /// Returns slices of a program whose load goes up and down: each depends on the one before by
+    /// `memory`. Most have little, some have a lot.
     fn run(level: f64, memory: f64, random: &mut Rng) -> Vec<f64> {
         let mut load = 0.0;
         let slice = |_| {
@@ -262,7 +263,7 @@ mod tests {
         (0..SLICES).map(slice).collect()
     }
 
-    /// What is said of two runs.
+    /// Returns the change between two runs.
     fn change(before: Vec<f64>, after: Vec<f64>, rates: usize) -> Change {
         let work = vec![1.0; SLICES];
         let ratio = |numerators| Ratio {
@@ -313,7 +314,7 @@ mod tests {
         const RUNS: usize = 100;
         for _ in 0..RUNS {
             let change = change(run(1e6, 0.3, &mut random), run(1.6e6, 0.3, &mut random), 21);
-            // What is cut off below zero is the same share of both.
+            // Both lose the same share below zero.
             let truth = 0.6 * mean_level(&mut Rng::with_seed(10)) * 1e6;
             let [low_ns, high_ns] = change.interval_ns.expect("enough slices");
             inside += usize::from((low_ns..=high_ns).contains(&truth));
@@ -323,7 +324,7 @@ mod tests {
         assert!(inside >= RUNS * 88 / 100, "{inside}");
     }
 
-    /// How high the level of [`run`] is on average.
+    /// Returns the average level of [`run`].
     fn mean_level(random: &mut Rng) -> f64 {
         let all: Vec<f64> = (0..2_000).flat_map(|_| run(1.0, 0.3, random)).collect();
         all.iter().sum::<f64>() / all.len() as f64

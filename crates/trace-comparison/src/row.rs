@@ -7,7 +7,7 @@ use trace_analysis::{Aspect, Entities, Overloads, Value};
 
 use crate::resampling::Change;
 
-/// How much there is of something on one side.
+/// The amount of contention on one side.
 #[derive(Clone, Copy, Debug)]
 pub struct Amount {
     /// Waits.
@@ -18,14 +18,14 @@ pub struct Amount {
     pub rate_ns: f64,
 }
 
-/// What became of a row.
+/// The change of a row.
 #[derive(Clone, Debug)]
 pub struct ComparedRow {
-    /// What it is under each aspect.
+    /// Its value under each aspect.
     pub values: Vec<NamedValue>,
-    /// How much it was.
+    /// The amount before.
     pub before: Amount,
-    /// How much it is.
+    /// The amount after.
     pub after: Amount,
     /// The difference.
     pub change: Change,
@@ -36,7 +36,7 @@ pub struct ComparedRow {
 pub struct NamedValue {
     /// The aspect.
     pub aspect: Aspect,
-    /// Text that stands for the same thing in every analysis.
+    /// Text that stands for the same entity in every analysis.
     pub key: String,
     /// Text for people.
     pub label: String,
@@ -61,7 +61,7 @@ impl<'e> Names<'e> {
         }
     }
 
-    /// What stands for the same thing in each of the traces.
+    /// Returns the keys that stand for the same entities in each of the traces.
     pub(crate) fn keys(&mut self, path: &[Value]) -> Vec<String> {
         path.iter().map(|&value| self.key(value)).collect()
     }
@@ -80,7 +80,7 @@ impl<'e> Names<'e> {
         key
     }
 
-    /// What people are told.
+    /// Returns the name for people.
     pub(crate) fn name(&mut self, aspect: Aspect, value: Value) -> NamedValue {
         let key = self.key(value);
         let label = value.label(self.entities, &self.overloads);

@@ -1,10 +1,10 @@
 //! Sums by slices of time.
 
-/// The most slices of a run. When there are more, two at a time become one: so a run that is
-/// long enough has at least half as many.
+/// The most slices of a run. When there are more, two at a time are joined, so a run that is long
+/// enough has at least half as many.
 pub(crate) const MAX_SLICES: u64 = 128;
 
-/// Sums of the slices of a run, equally wide. How wide they are, the run knows.
+/// Sums of the slices of a run, equally wide. The run knows their width.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Series {
     /// The position of the first slice with a sum of its own: those before it are zero.
@@ -19,9 +19,9 @@ impl Series {
         *sum = sum.saturating_add(amount);
     }
 
-    /// Adds `amount`, spread evenly from `start_ns` to `end_ns`: of each slice the part that lies in
-    /// it. Rounding loses nothing, and widening slices later gives the same sums as wider ones from
-    /// the start.
+    /// Adds `amount`, spread evenly from `start_ns` to `end_ns`: to each slice the part that lies
+    /// in it. Rounding loses nothing, and widening slices later gives the same sums as wider ones
+    /// from the start.
     pub(crate) fn spread(&mut self, amount: u64, start_ns: u64, end_ns: u64, width_ns: u64) {
         let (first, last) = (start_ns / width_ns, end_ns / width_ns);
         if first == last || end_ns <= start_ns {
@@ -55,7 +55,7 @@ impl Series {
         &mut self.sums[at]
     }
 
-    /// Two slices at a time become one.
+    /// Joins two slices at a time.
     pub(crate) fn widen(&mut self) {
         let narrow = std::mem::take(self);
         for (slice, sum) in narrow.iter() {
@@ -65,7 +65,7 @@ impl Series {
         }
     }
 
-    /// Adds another series with slices as wide.
+    /// Adds another series with slices of the same width.
     pub(crate) fn merge(&mut self, other: &Self) {
         for (slice, sum) in other.iter() {
             if sum > 0 {
@@ -74,12 +74,12 @@ impl Series {
         }
     }
 
-    /// The slices that have sums, and some that are zero.
+    /// Returns the slices that have sums, and some that are zero.
     fn iter(&self) -> impl Iterator<Item = (u64, u64)> {
         (self.first..).zip(self.sums.iter().copied())
     }
 
-    /// The sums of the first `count` slices. What is in later ones counts for the last.
+    /// Returns the sums of the first `count` slices. Later ones count for the last.
     pub(crate) fn sums(&self, count: usize) -> Vec<u64> {
         let mut sums = vec![0_u64; count];
         for (slice, sum) in self.iter() {

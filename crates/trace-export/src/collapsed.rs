@@ -1,8 +1,8 @@
 //! Collapsed stacks: a line for each call chain, its frames from the outermost to the innermost
 //! between semicolons, and the nanoseconds that threads waited.
 //!
-//! The format of Brendan Gregg's `flamegraph.pl`, which inferno, speedscope and async-profiler
-//! read, too.
+//! The format of Brendan Gregg's `flamegraph.pl`, which inferno, speedscope and async-profiler also
+//! read.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -12,11 +12,10 @@ use trace_analysis::Entities;
 use crate::frames::{StackFrame, stack};
 use crate::stacks::StackSums;
 
-/// Stands for a character that means something in this format.
+/// Replaces a character that has a meaning in this format.
 const ESCAPED: char = '\u{fffd}';
 
-/// Writes `sums`, sorted by call chain. With `lines`, a method is another frame for each line
-/// in it.
+/// Writes `sums`, sorted by call chain. With `lines`, each line of a method is a frame of its own.
 ///
 /// # Errors
 ///
@@ -40,7 +39,7 @@ pub fn write(
     out.flush()
 }
 
-/// The name of a frame without what means something in this format.
+/// Returns the name of a frame without characters that have a meaning in this format.
 fn name(frame: StackFrame, entities: &Entities, lines: bool) -> String {
     let name = match frame {
         StackFrame::Java(frame) if lines && frame.line >= 0 => {
@@ -51,9 +50,10 @@ fn name(frame: StackFrame, entities: &Entities, lines: bool) -> String {
     escaped(&name)
 }
 
-/// The traced program chooses its names. Readers take semicolons and line ends for ends of frames and lines,
-/// a number behind a blank at the end of the innermost frame for a second value, `# ` in front of the outermost
-/// one for a comment, and they leave out blanks in front and at the end.
+/// Escapes a name, which the traced program chooses. Readers take semicolons and line ends for ends
+/// of frames and lines, a number after a blank at the end of the innermost frame for a second
+/// value, and `# ` at the start of the outermost one for a comment; they drop leading and trailing
+/// blanks.
 fn escaped(name: &str) -> String {
     let begin = name.len() - name.trim_start_matches(in_front).len();
     let end = name.trim_end_matches(at_end).len();

@@ -11,14 +11,14 @@ pub(crate) enum StackFrame {
     Java(Frame),
     /// The lock between owner and waiter.
     Lock(Value),
-    /// What stands in the place of a call chain.
+    /// The placeholder of a call chain.
     Instead(Value),
     /// Frames that the tracer cut off.
     CutOff,
 }
 
 impl StackFrame {
-    /// The name: of a method with its class, of a lock in brackets.
+    /// Returns the name: for a method with its class, for a lock in brackets.
     pub(crate) fn name(self, entities: &Entities) -> String {
         match self {
             Self::Java(frame) => entities.method_label(frame.method),
@@ -29,8 +29,8 @@ impl StackFrame {
     }
 }
 
-/// The frames of all that is told apart by `key`, outermost first. In a chain graph the waiter's
-/// stand on the lock, upside down.
+/// Returns the frames of a key, outermost first. In a chain graph the waiter's stand on the lock,
+/// upside down.
 pub(crate) fn stack(key: &StackKey, entities: &Entities) -> Vec<StackFrame> {
     let mut frames = Vec::new();
     match (key.owner, key.waiter) {

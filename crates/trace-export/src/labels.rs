@@ -1,4 +1,4 @@
-//! What samples of profiles say beside their call chains.
+//! Labels of the samples of profiles, in addition to call chains.
 //!
 //! The names are the same in all profiles. `thread.name` and `thread.id` are conventions of OpenTelemetry; the
 //! others are in a namespace of their own, as these conventions demand.
@@ -7,14 +7,14 @@ use trace_analysis::{Entities, ThreadIndex, Value};
 
 use crate::stacks::StackKey;
 
-/// What a label says.
+/// The value of a label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LabelValue {
     Text(String),
     Number(i64),
 }
 
-/// The labels of all that is told apart by `key`. Each is there once.
+/// Returns the labels of a key, each once.
 pub(crate) fn labels(key: &StackKey, entities: &Entities) -> Vec<(&'static str, LabelValue)> {
     let text = |name, value: Value| (name, LabelValue::Text(value.name(entities)));
     let mut labels = vec![text("lock.class", key.lock_class)];
@@ -43,7 +43,7 @@ pub(crate) fn labels(key: &StackKey, entities: &Entities) -> Vec<(&'static str, 
     labels
 }
 
-/// The `Thread.getId()`. Of threads of the JVM there is none.
+/// Returns the `Thread.getId()`. The JVM's own threads have no such number.
 fn java_id(thread: ThreadIndex, entities: &Entities) -> Option<i64> {
     let id = i64::try_from(entities.thread(thread).java_id.0).ok();
     id.filter(|&id| id > 0)

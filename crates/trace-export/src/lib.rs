@@ -10,9 +10,8 @@
 //! | [`jfr`] | a recording: waits as events of the JDK, and an event of its own for each owner | `jfr`, JDK Mission Control |
 //! | [`tables`] | Parquet files: waits, what owners had of them, threads, locks, code | DuckDB, Spark, pandas |
 //!
-//! The first three are sums over call chains, which [`StackSums`] makes of waits; the others are
-//! written as waits are found. Whatever the format, its sum is the blocked time of a report on the
-//! same waits, to the nanosecond.
+//! The first three are sums over call chains, which [`StackSums`] makes of waits; the others are written as waits are
+//! found. In every format the sum is the blocked time of a report on the same waits, to the nanosecond.
 
 #![forbid(unsafe_code)]
 

@@ -1,10 +1,10 @@
-//! When what a profile is about happened.
+//! The period of a profile.
 
-/// A time with a begin.
+/// A period of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Period {
     /// Begin, in nanoseconds since 1970.
     pub start_unix_ns: u64,
-    /// How long it took, in nanoseconds.
+    /// The duration, in nanoseconds.
     pub duration_ns: u64,
 }

@@ -9,18 +9,18 @@ use trace_analysis::{
     WaitSink,
 };
 
-/// Whose call chains the waiting is told by.
+/// The call chains by which waits are added up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stacks {
-    /// Of those who held the locks: the code that made others wait.
+    /// The owners': the code that made others wait.
     Owners,
-    /// Of those who waited.
+    /// The waiters'.
     Waiters,
-    /// Of both: the owner's, the lock, and the waiter's from the inside to the outside.
+    /// Both: the owner's, the lock, and the waiter's from the inside to the outside.
     ChainGraph,
 }
 
-/// What sums are told apart by, beside call chains and the classes of locks.
+/// The key of the sums, in addition to call chains and lock classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Told {
     /// Nothing else.
@@ -29,25 +29,25 @@ pub enum Told {
     ByThreadsAndKind,
 }
 
-/// Waiting that has all this in common.
+/// The key of a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct StackKey {
     /// The class of the lock.
     pub(crate) lock_class: Value,
-    /// The owner's call chain, or what stands for it; `None` if only waiters are told apart.
+    /// The owner's call chain, or its placeholder; `None` if only waiters are distinguished.
     pub(crate) owner: Option<Value>,
-    /// The waiter's; `None` if only owners are told apart.
+    /// The waiter's call chain; `None` if only owners are distinguished.
     pub(crate) waiter: Option<Value>,
-    /// The owner, or why none is known. `None` if threads are not told apart.
+    /// The owner, or the reason why it is unknown. `None` if threads are not distinguished.
     pub(crate) owner_thread: Option<Value>,
-    /// `None` if threads are not told apart.
+    /// `None` if threads are not distinguished.
     pub(crate) waiting_thread: Option<ThreadIndex>,
-    /// `None` if kinds are not told apart.
+    /// `None` if kinds are not distinguished.
     pub(crate) kind: Option<WaitKind>,
 }
 
 impl StackKey {
-    /// What has no key of its own, for want of memory.
+    /// The key of waits that have no key of their own, for want of memory.
     const OTHER: Self = Self {
         lock_class: Value::Other,
         owner: None,
@@ -57,7 +57,7 @@ impl StackKey {
         kind: None,
     };
 
-    /// The same for all threads.
+    /// Returns the same key for all threads.
     fn of_any_threads(self) -> Self {
         Self {
             owner_thread: None,
@@ -66,7 +66,7 @@ impl StackKey {
         }
     }
 
-    /// The thread whose call chain it is; of a chain graph, the one whose frames are outermost.
+    /// Returns the thread of the call chain; for a chain graph, the one whose frames are outermost.
     pub(crate) fn thread(&self) -> Option<ThreadIndex> {
         match (self.owner, self.owner_thread) {
             (None, _) => self.waiting_thread,
@@ -79,10 +79,10 @@ impl StackKey {
 /// Sums of one key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StackSum {
-    /// In how many waits it had a part. One with several owners counts for each; where only waiters' call
-    /// chains are told apart, for the owner that had most of it.
+    /// The number of waits in which the key had a part. A wait with several owners counts for each; where only waiters'
+    /// call chains are distinguished, for the owner that had most of it.
     pub(crate) waits: u64,
-    /// How long threads waited, in nanoseconds.
+    /// The waiting time, in nanoseconds.
     pub(crate) duration_ns: u64,
 }
 
@@ -99,7 +99,7 @@ pub struct StackSums {
     stacks: Stacks,
     told: Told,
     sums: IndexMap<StackKey, StackSum, RandomState>,
-    /// So many keys may be told apart, and three quarters of them by thread. What is beyond has one of its own.
+    /// The most keys, three quarters of them by thread. The rest shares one key.
     max_keys: usize,
     methods: MethodTable,
 }
@@ -108,7 +108,7 @@ impl StackSums {
     /// Keys of a million call chains take about 120 MB.
     const MAX_KEYS: usize = 1_000_000;
 
-    /// No waits yet.
+    /// Creates sums without waits.
     pub fn new(stacks: Stacks, told: Told) -> Self {
         Self::with_max_keys(stacks, told, Self::MAX_KEYS)
     }
@@ -123,24 +123,24 @@ impl StackSums {
         }
     }
 
-    /// Whose call chains these are.
+    /// Returns the kind of call chains.
     pub fn stacks(&self) -> Stacks {
         self.stacks
     }
 
-    /// How long threads waited, in nanoseconds: all sums together.
+    /// Returns the waiting time, in nanoseconds: all sums together.
     pub fn duration_ns(&self) -> u64 {
         let durations = self.sums.values().map(|sum| sum.duration_ns);
         durations.fold(0, u64::saturating_add)
     }
 
-    /// How much of that could not be told apart for want of memory, in nanoseconds.
+    /// Returns the part of it that has no key for want of memory, in nanoseconds.
     pub fn other_ns(&self) -> u64 {
         let other = self.sums.get(&StackKey::OTHER);
         other.map_or(0, |sum| sum.duration_ns)
     }
 
-    /// How much could be told apart by call chain but not by thread, in nanoseconds.
+    /// Returns the part that has a key of a call chain but not of a thread, in nanoseconds.
     pub fn of_any_threads_ns(&self) -> u64 {
         let is_of_any = |key: &StackKey| key.kind.is_some() && key.owner_thread.is_none();
         let sums = self.sums.iter().filter(|(key, _)| is_of_any(key));
@@ -148,7 +148,7 @@ impl StackSums {
         durations.fold(0, u64::saturating_add)
     }
 
-    /// All sums, the longest first. Their order does not depend on that in which waits were found.
+    /// Returns all sums, the longest first. Their order does not depend on the order of the waits.
     pub(crate) fn sorted(&self, entities: &Entities) -> Vec<(&StackKey, &StackSum)> {
         let mut sums: Vec<_> = self.sums.iter().collect();
         sums.sort_by_cached_key(|(key, sum)| {
@@ -167,7 +167,7 @@ impl StackSums {
     }
 
     fn add(&mut self, key: StackKey, sum: StackSum) {
-        // A chain is told apart longer than threads are.
+        // Call chains are distinguished longer than threads are.
         let max_keys_of_threads = self.max_keys - self.max_keys / 4;
         let key = if self.fits(&key, max_keys_of_threads) {
             key
@@ -183,7 +183,7 @@ impl StackSums {
         self.sums.len() < max_keys || self.sums.contains_key(key)
     }
 
-    /// The key of what `owner` had of a wait.
+    /// Returns the key of the share that `owner` had of a wait.
     fn key(&mut self, wait: &Wait, owner: Owner, entities: &Entities) -> StackKey {
         let methods = &mut self.methods;
         let mut value = |aspect: Aspect| aspect.value(wait, owner, entities, methods);
@@ -210,7 +210,7 @@ impl WaitSink for StackSums {
         let longest = parts.max_by_key(|(_, blame)| blame.duration_ns);
         let longest = longest.map(|(at, _)| at);
         for (at, blame) in wait.blame.iter().enumerate() {
-            // Who waits does so once, however many had the lock meanwhile.
+            // A waiter counts once, however many owners the lock had meanwhile.
             let counts = self.stacks != Stacks::Waiters || Some(at) == longest;
             let sum = StackSum {
                 waits: u64::from(counts),
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn chains_are_told_apart_longer_than_threads() {
+    fn chains_are_distinguished_longer_than_threads() {
         let key = |chain, thread| StackKey {
             lock_class: Value::NoCaller,
             owner: Some(Value::Depth(chain)),
@@ -278,7 +278,7 @@ mod tests {
         for chain in [0, 1, 0] {
             sums.add(key(chain, 6), sum);
         }
-        // What is told apart already still is.
+        // Keys that exist still grow.
         sums.add(key(0, 5), sum);
         assert_eq!(of_any_and_other(&sums), (3, 0));
         assert_eq!(sums.sums[&key(0, 0).of_any_threads()].waits, 2);
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_told_apart_is_in_the_sum() {
+    fn undistinguished_waits_are_in_the_sum() {
         for stacks in [Stacks::Owners, Stacks::Waiters, Stacks::ChainGraph] {
             let all = sums_of_golden_trace(stacks, usize::MAX);
             assert_eq!(all.other_ns(), 0);

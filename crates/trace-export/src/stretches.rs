@@ -1,4 +1,4 @@
-//! Waits of which a selection leaves pieces.
+//! Stretches of waits, pieces of which are selected.
 
 use trace_analysis::{Contention, Wait};
 
@@ -15,7 +15,8 @@ pub(crate) fn end_ns(part: &Contention) -> u64 {
     part.start_ns.saturating_add(part.duration_ns)
 }
 
-/// A wait is one stretch. Only where owners are selected, there are gaps between its parts.
+/// Returns the stretches of a wait: one, unless owners are selected, which leaves gaps between its
+/// parts.
 pub(crate) fn stretches(wait: &Wait) -> impl Iterator<Item = Stretch<'_>> {
     let adjoin = |one: &Contention, next: &Contention| end_ns(one) == next.start_ns;
     wait.contentions.chunk_by(adjoin).filter_map(|parts| {

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use foldhash::fast::RandomState;
 use indexmap::IndexSet;
 
-/// Each value once, in the order in which they came.
+/// Each value once, in the order of insertion.
 #[derive(Debug)]
 pub(crate) struct Table<T>(IndexSet<T, RandomState>);
 
@@ -16,7 +16,7 @@ impl<T> Default for Table<T> {
 }
 
 impl<T: Hash + Eq> Table<T> {
-    /// Where `value` stands; it is added if it does not yet.
+    /// Returns the position of `value`, which is added if it is missing.
     pub(crate) fn position(&mut self, value: T) -> usize {
         self.0.insert_full(value).0
     }

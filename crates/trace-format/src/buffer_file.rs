@@ -1,10 +1,10 @@
-//! The file of buffers: what the tracer had not written to the trace yet when its process
-//! was killed.
+//! The file of buffers: the events that the tracer had not yet written to the trace when its
+//! process was killed.
 //!
-//! It stands beside the trace, has its name and [`EXTENSION`], and is a memory that the
-//! traced process shares with the file: the kernel keeps what was stored there, however the
-//! process ends. The tracer removes the file when it ends the trace, and holds a lock
-//! (`flock`) on it as long as it lives.
+//! It stands beside the trace, has its name and [`EXTENSION`], and is memory that the traced
+//! process shares with the file: the kernel keeps what was stored there, however the process ends.
+//! The tracer removes the file when it ends the trace, and holds a lock (`flock`) on it as long as
+//! it lives.
 //!
 //! All numbers are little-endian. The file begins with [`HEADER_LEN`] bytes:
 //!
@@ -15,16 +15,15 @@
 //! | 12 | 4 | process id, as in the trace's header |
 //! | 16 | 8 | wall clock at the trace's start, as in the trace's header |
 //! | 24 | 4 | CRC-32C of bytes 0 to 23 |
-//! | 64 | 8 | until when the process lived for certain, nanoseconds since the trace's start |
+//! | 64 | 8 | the process lived until then at least, nanoseconds since the trace's start |
 //!
-//! Behind it are slots, one for each buffer. A slot begins at a multiple of [`SLOT_ALIGN`],
-//! with a header of sixteen words ([`word`]); the events follow. What is not a slot is a hole
-//! of the file, or zero.
+//! The slots follow, one for each buffer. A slot begins at a multiple of [`SLOT_ALIGN`], with a
+//! header of sixteen words ([`word`]); the events follow. The rest of the file is holes or zeroes.
 //!
-//! An event counts as written once [`word::COMMIT`] covers it. Its lower half says how many
-//! bytes of the segment stand, its upper half with which of two records it ends
-//! ([`GrownTail`]): 0 for none. So a slot holds a whole segment at any moment. It is in the
-//! trace, too, if the trace is as long as [`word::WRITTEN_END`] says.
+//! An event counts as written once [`word::COMMIT`] covers it. Its lower half is the number of
+//! bytes of the segment that are final, its upper half selects one of two records with which the
+//! segment ends ([`GrownTail`]): 0 for none. So a slot holds a whole segment at any moment. It is
+//! also in the trace if the trace is as long as [`word::WRITTEN_END`] says.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -34,21 +33,21 @@ use crate::file::FileHeader;
 use crate::id::ThreadId;
 use crate::segment::{GrownTail, SegmentDecoder};
 
-/// What the name of the trace is followed by.
+/// Suffix of the trace's name.
 pub const EXTENSION: &str = ".buffers";
 /// First bytes of the file.
 pub const MAGIC: [u8; 8] = *b"\x89LCB\r\n\x1a\n";
 /// Version of the layout.
 pub const VERSION: u32 = 1;
-/// Length of what stands before the first slot, in bytes.
+/// Length of the file before the first slot, in bytes.
 pub const HEADER_LEN: usize = SLOT_ALIGN;
-/// Where the file says until when the process lived.
+/// Offset of the time until which the process lived.
 pub const ALIVE_OFFSET: usize = 64;
-/// Slots begin at multiples of that, in bytes.
+/// Alignment of slots, in bytes.
 pub const SLOT_ALIGN: usize = 8 << 10;
 /// Length of a slot's header in bytes.
 pub const SLOT_HEADER_LEN: usize = word::COUNT * 8;
-/// No file is longer, in bytes.
+/// Greatest length of the file, in bytes.
 pub const MAX_LEN: u64 = 1 << 30;
 
 /// The words of a slot's header.
@@ -62,12 +61,11 @@ pub mod word {
     pub const TAG: usize = 0;
     /// The thread that wrote the events.
     pub const THREAD: usize = 1;
-    /// How many buffers the thread had before.
+    /// Number of buffers that the thread had before.
     pub const INDEX: usize = 2;
-    /// Length of the trace with the chunk that has these events, in bytes; 0 if there is
-    /// none yet.
+    /// Length of the trace with the chunk that has these events, in bytes; 0 if none has.
     pub const WRITTEN_END: usize = 3;
-    /// How much of the segment is written; 0 if the slot has no events.
+    /// The written part of the segment; 0 if the slot has no events.
     pub const COMMIT: usize = 4;
     /// The first of two records, which are used in turn: one is complete while the other is
     /// written.
@@ -84,14 +82,14 @@ pub const fn slot_tag(len: u32) -> u64 {
     (SLOT_MAGIC as u64) << 32 | len as u64
 }
 
-/// Returns what [`word::COMMIT`] says of a segment of which `len` bytes stand, followed by
-/// `record`: 0 for none, 1 or 2.
+/// Returns [`word::COMMIT`] for a segment of which `len` bytes are final, followed by `record`: 0
+/// for none, 1 or 2.
 pub const fn commit(len: u32, record: u32) -> u64 {
     (record as u64) << 32 | len as u64
 }
 
 const CHECKED_LEN: usize = 24;
-/// Length of the events from which a chunk is made, in bytes.
+/// Length of the events that make a chunk, in bytes.
 const CHUNK_LEN: usize = 64 << 10;
 
 /// Returns the first bytes of the file of buffers of a trace.
@@ -106,7 +104,7 @@ pub fn header(trace: &FileHeader) -> [u8; CHECKED_LEN + 4] {
     bytes
 }
 
-/// What a file of buffers can be read from.
+/// A source that a file of buffers can be read from.
 pub trait Source: Read + Seek + Send {}
 
 impl<T: Read + Seek + Send> Source for T {}
@@ -114,14 +112,14 @@ impl<T: Read + Seek + Send> Source for T {}
 /// The buffers that a process left behind and that are not in its trace.
 pub struct LeftBuffers {
     source: Box<dyn Source>,
-    /// Those still to be read, the next one last.
+    /// The slots still to be read, the next one last.
     slots: Vec<Slot>,
     chunks: ChunkWriter,
     alive_ns: u64,
     has_ended: bool,
 }
 
-/// Where a buffer is.
+/// The place of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Slot {
     thread: u32,
@@ -132,8 +130,8 @@ struct Slot {
 }
 
 impl LeftBuffers {
-    /// Finds the buffers in a file that belongs to the trace with the header `trace` and a
-    /// length of `trace_len` bytes; `None` if it is no such file.
+    /// Finds the buffers in a file that belongs to the trace with the header `trace` and a length
+    /// of `trace_len` bytes; `None` if the file belongs to another one.
     ///
     /// # Errors
     ///
@@ -177,9 +175,9 @@ impl LeftBuffers {
         self.slots.len()
     }
 
-    /// Returns the bytes of the next chunk that the tracer would have written to the trace.
-    /// The last one has `counters`, the last ones of the trace, with the time until which all
-    /// events are there.
+    /// Returns the bytes of the next chunk that the tracer would have written to the trace. The
+    /// last one has `counters`, the last ones of the trace, with the time until which all events
+    /// are there.
     ///
     /// # Errors
     ///
@@ -193,7 +191,7 @@ impl LeftBuffers {
                     .max();
                 self.alive_ns = self.alive_ns.max(last_ns.unwrap_or(0));
                 let thread = ThreadId(slot.thread);
-                // Metadata or not: whoever wants names only has to look at it.
+                // Metadata or not: readers that want only names have to look at it.
                 let pushed = self.chunks.push_segment(thread, slot.index, &segment, true);
                 // Longer than any chunk; the tracer has no such buffer.
                 let _ = pushed;
@@ -218,7 +216,7 @@ impl LeftBuffers {
         ))
     }
 
-    /// The segment in a slot; `None` if the file ends before it does.
+    /// Returns the segment in a slot; `None` if the file ends inside it.
     fn segment(&mut self, slot: Slot) -> io::Result<Option<Vec<u8>>> {
         let mut segment = vec![0; slot.len as usize];
         let offset = slot.offset + SLOT_HEADER_LEN as u64;
@@ -236,7 +234,7 @@ impl LeftBuffers {
 }
 
 impl Slot {
-    /// The slot of `slot_len` bytes with the given header, if it has events that are not in
+    /// Returns the slot of `slot_len` bytes with the given header, if it has events that are not in
     /// the trace.
     fn find(
         header: &[u8; SLOT_HEADER_LEN],
@@ -271,7 +269,7 @@ impl Slot {
     }
 }
 
-/// How long the slot with the given header is; `None` if it is none.
+/// Returns the length of the slot with the given header; `None` if the header is invalid.
 fn slot_len(header: &[u8; SLOT_HEADER_LEN]) -> Option<u32> {
     let tag = word_at(header, word::TAG);
     let len = tag as u32;
@@ -284,7 +282,7 @@ fn word_at(bytes: &[u8], word: usize) -> u64 {
     bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// Reads all of `bytes`; `false` if the source ends before.
+/// Reads all of `bytes`; returns `false` if the source ends before.
 fn read_at(source: &mut impl Source, offset: u64, bytes: &mut [u8]) -> io::Result<bool> {
     source.seek(SeekFrom::Start(offset))?;
     match source.read_exact(bytes) {

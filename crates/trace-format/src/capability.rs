@@ -1,46 +1,48 @@
-//! What the producer of a trace guarantees, and what it leaves out.
+//! Guarantees of a trace's producer, and its omissions.
 
-/// A set of guarantees, and of what the trace does not tell. What a producer does not
-/// guarantee may be so all the same.
+/// A set of guarantees, and of omissions from the trace. The trace may have what the producer does
+/// not guarantee.
 ///
-/// A later version may know more of them: they are kept, and mean nothing here.
+/// Unknown bits of later versions are kept, and mean nothing here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Capabilities(u16);
 
 impl Capabilities {
-    /// Releases say [for how long](crate::Hold) the lock was held, where that can be told.
+    /// Releases say [for how long](crate::Hold) the lock was held, where that is known.
     pub const HOLDS: Self = Self(1 << 1);
     /// Sequence numbers put the events of each lock in order.
     pub const ORDERED: Self = Self(1 << 2);
-    /// Permits tell which unpark ended which park.
+    /// Permits say which unpark ended which park.
     pub const PERMITS: Self = Self(1 << 3);
 
     /// Enters of monitors were not traced.
     pub const WITHOUT_MONITORS: Self = Self(1 << 4);
     /// Parks were not traced.
     pub const WITHOUT_PARKS: Self = Self(1 << 5);
-    /// The locks of `java.util.concurrent` do not tell when they are released, so owners are
-    /// those that wake somebody or are seen by who waits.
+    /// The locks of `java.util.concurrent` do not report their releases, so owners are the threads
+    /// that wake others or that waiters see.
     pub const WITHOUT_SYNCHRONIZERS: Self = Self(1 << 6);
-    /// Compiled code does not describe the position of each release: of the owner's innermost
-    /// frame the compiled method may be known alone, without what was inlined.
+    /// Compiled code does not describe the position of each release: of the owner's innermost frame
+    /// perhaps only the compiled method is known, without inlined ones.
     pub const WITHOUT_POSITIONS: Self = Self(1 << 7);
     /// An agent in the JVM wrote the trace, not the JVM itself: it does not see releases by native
-    /// code and by the JVM, safepoints, and who waits for a monitor after it was notified.
+    /// code and by the JVM, safepoints, and threads that wait for a monitor after a notification.
     pub const BY_AGENT: Self = Self(1 << 8);
 
-    /// Safepoints are told, each with its [begin and end](crate::Safepoint).
+    /// Safepoints are recorded, each with its [begin and end](crate::Safepoint).
     pub const SAFEPOINTS: Self = Self(1 << 10);
-    /// What the system counts of owners of contended locks is [told](crate::ThreadTimes).
+    /// The system's counts of the times of owners of contended locks are
+    /// [recorded](crate::ThreadTimes).
     pub const THREAD_TIMES: Self = Self(1 << 11);
     /// The system does not count for how long a thread has waited for a processor.
     pub const WITHOUT_RUN_DELAY: Self = Self(1 << 12);
-    /// The stacks of owners that others wait for long are [sampled](crate::OwnerSample).
+    /// The stacks of owners that others wait for longer than a threshold are
+    /// [sampled](crate::OwnerSample).
     pub const OWNER_SAMPLES: Self = Self(1 << 13);
-    /// Where locks were allocated is [told](crate::LockSite), as far as it was recorded.
+    /// The allocation sites of locks are [recorded](crate::LockSite), as far as they are known.
     pub const LOCK_SITES: Self = Self(1 << 14);
 
-    /// The bit beside them in the file's header.
+    /// The bit of the file header's flags that is not a capability.
     const NOT_CAPABILITIES: u16 = 1;
 
     /// Returns the bits in the file header's flags.
@@ -48,7 +50,7 @@ impl Capabilities {
         self.0
     }
 
-    /// Returns what a trace of a version before they were written guarantees.
+    /// Returns the guarantees of a trace of a version that does not record them.
     pub(crate) fn of_old_version() -> Self {
         Self::ORDERED.union(Self::PERMITS)
     }
@@ -68,7 +70,7 @@ impl Capabilities {
         Self(bits & !Self::NOT_CAPABILITIES)
     }
 
-    /// Returns the names of the guarantees that are known.
+    /// Returns the names of the known guarantees.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         let known = [
             (Self::HOLDS, "holds"),
@@ -85,7 +87,7 @@ impl Capabilities {
         named.map(|(_, name)| name)
     }
 
-    /// Returns what the trace does not tell, in words.
+    /// Returns the omissions from the trace, in words.
     pub fn omissions(self) -> impl Iterator<Item = &'static str> {
         let known = [
             (Self::WITHOUT_MONITORS, "monitors were not traced"),

@@ -19,14 +19,13 @@
 //! that a reader can trust the length of a chunk whose payload is damaged: a
 //! search for the next magic inside it could be made to take quadratic time.
 //!
-//! The payload of an **events** chunk is a sequence of segments: thread, index
-//! of the buffer among the thread's buffers, length in bytes (three varints),
-//! then the events ([`segment`](crate::segment)). That of a **counters** chunk is
-//! described in [`counter`], that of a **system** chunk in [`system`]. That of the **end** chunk, the last
-//! one of a trace, is two varints: the time of the end in nanoseconds since the trace's
-//! start, and the number of chunks before this one. If tracing had to end before the
-//! JVM did, the reason follows ([`EndReason`]): its number, and for a write error that of
-//! the error, both varints.
+//! The payload of an **events** chunk is a sequence of segments: thread, index of the buffer among
+//! the thread's buffers, length in bytes (three varints), then the events
+//! ([`segment`](crate::segment)). The payload of a **counters** chunk is described in [`counter`],
+//! of a **system** chunk in [`system`]. The payload of the **end** chunk, the last one of a trace,
+//! is two varints: the time of the end in nanoseconds since the trace's start, and the number of
+//! chunks before this one. If tracing had to end before the JVM did, the reason follows
+//! ([`EndReason`]): its number, and for a write error the number of the error, both varints.
 
 use std::collections::TryReserveError;
 use std::mem;
@@ -49,17 +48,17 @@ pub const MAX_STORED_LEN: usize = 1 << 20;
 /// Greatest length of a payload before compression.
 pub const MAX_RAW_LEN: usize = 4 << 20;
 
-/// Greatest length of what stands before the events of a segment.
+/// Greatest length of a segment before its events.
 const MAX_SEGMENT_HEADER_LEN: usize = 3 * varint::MAX_LEN;
 /// More than the counters of a chunk take.
 const USUAL_PAYLOAD_LEN: usize = 2 << 10;
-/// What snappy looks at as a whole.
+/// Length of the blocks that snappy compresses.
 const SNAPPY_BLOCK_LEN: usize = 64 << 10;
 
 const FLAG_COMPRESSED: u8 = 1;
 const FLAG_METADATA: u8 = 2;
 
-/// What a chunk holds.
+/// The kind of a chunk's contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChunkKind {
     /// Segments of events.
@@ -70,7 +69,7 @@ pub enum ChunkKind {
     End,
     /// What the JVM and the system did with threads.
     System,
-    /// Something that only later versions know, with its number.
+    /// A kind that only later versions know, with its number.
     Unknown(u8),
 }
 
@@ -93,7 +92,7 @@ impl ChunkKind {
     }
 }
 
-/// Why a trace has ended.
+/// The reason for the end of a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EndReason {
     /// The JVM has ended in an orderly way.
@@ -101,10 +100,10 @@ pub enum EndReason {
     Orderly,
     /// The file could not be written any more.
     WriteError {
-        /// Number of the system's error (`errno`), 0 if it is none of the system's.
+        /// Number of the system's error (`errno`), 0 if the system did not report one.
         error: u32,
     },
-    /// The tracer could get no memory.
+    /// The tracer could not allocate memory.
     MemoryShort,
     /// The file is a copy of a trace that went on.
     Copied,
@@ -152,7 +151,7 @@ impl EndReason {
 /// The header of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkHeader {
-    /// What the payload holds.
+    /// The kind of the payload.
     pub kind: ChunkKind,
     /// The payload is stored in snappy's raw format.
     pub compressed: bool,
@@ -226,8 +225,8 @@ pub struct ChunkWriter {
 }
 
 impl ChunkWriter {
-    /// Creates a writer whose chunks are compressed if `compress` is set. Chunks of counters
-    /// and the end take no more memory than is there from the start.
+    /// Creates a writer whose chunks are compressed if `compress` is set. Chunks of counters and
+    /// the end take no more memory than is allocated here.
     pub fn new(compress: bool) -> Self {
         let mut writer = Self {
             snappy: compress.then(snap::raw::Encoder::new),
@@ -241,8 +240,7 @@ impl ChunkWriter {
         writer
     }
 
-    /// Makes sure that to push a segment with `len` bytes of events and to build the
-    /// chunk takes no more memory.
+    /// Reserves the memory to push a segment with `len` bytes of events and to build the chunk.
     ///
     /// # Errors
     ///
@@ -265,7 +263,7 @@ impl ChunkWriter {
     ///
     /// # Errors
     ///
-    /// [`DoesNotFit`] if the chunk has no room for the segment.
+    /// [`DoesNotFit`] if the segment does not fit into the chunk.
     pub fn push_segment(
         &mut self,
         thread: ThreadId,
@@ -303,7 +301,7 @@ impl ChunkWriter {
         self.build_of_payload(ChunkKind::Counters, payload)
     }
 
-    /// Makes sure that a chunk of so many records takes no more memory.
+    /// Reserves the memory for a chunk of `records` records.
     ///
     /// # Errors
     ///
@@ -312,7 +310,7 @@ impl ChunkWriter {
         self.try_reserve_payload(records.saturating_mul(system::MAX_RECORD_LEN))
     }
 
-    /// Returns a chunk of what the JVM and the system did with threads.
+    /// Returns a system chunk.
     pub fn system(&mut self, records: impl IntoIterator<Item = SystemRecord>) -> &[u8] {
         let mut payload = mem::take(&mut self.payload);
         for record in records {
@@ -321,7 +319,7 @@ impl ChunkWriter {
         self.build_of_payload(ChunkKind::System, payload)
     }
 
-    /// Makes sure that a chunk with a payload of `len` bytes takes no more memory.
+    /// Reserves the memory for a chunk with a payload of `len` bytes.
     pub(crate) fn try_reserve_payload(&mut self, len: usize) -> Result<(), TryReserveError> {
         self.payload.try_reserve(len)?;
         let chunk_len = max_chunk_len(len);
@@ -372,8 +370,8 @@ impl ChunkWriter {
         header.copy_from_slice(&fields.encode());
     }
 
-    /// Appends `payload` in compressed form, or returns `false` where that is
-    /// not wanted or not shorter.
+    /// Appends `payload` in compressed form, or returns `false` where that is not wanted or not
+    /// shorter.
     fn append_compressed(&mut self, payload: &[u8]) -> bool {
         let Some(snappy) = &mut self.snappy else {
             return false;
@@ -389,25 +387,25 @@ impl ChunkWriter {
     }
 }
 
-/// Length of a chunk with a payload that does not become shorter.
+/// Returns the length of a chunk with a payload that does not become shorter.
 fn max_chunk_len(raw_len: usize) -> usize {
     HEADER_LEN + snap::raw::max_compress_len(raw_len)
 }
 
-/// A chunk as it was read, its checksums verified.
+/// A chunk, its checksums verified.
 #[derive(Clone, Debug)]
 pub enum Chunk<'a> {
     /// Segments of events.
     Events(EventsChunk<'a>),
-    /// What the tracer counted.
+    /// Values of the tracer's counters.
     Counters(Counters<'a>),
     /// Nothing follows.
     End {
-        /// When, in nanoseconds since the trace's start.
+        /// The time of the end, in nanoseconds since the trace's start.
         time_ns: u64,
         /// Number of chunks written before this one.
         chunks: u64,
-        /// Why.
+        /// The reason.
         reason: EndReason,
     },
     /// What the JVM and the system did with threads.
@@ -415,9 +413,8 @@ pub enum Chunk<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    /// The chunk with the given header and uncompressed payload, which begins
-    /// at byte `offset` of a file in this version of the format; `None` if its kind is
-    /// not known.
+    /// Creates the chunk with the given header and uncompressed payload, which begins at byte
+    /// `offset` of a file in this version of the format; `None` if its kind is unknown.
     pub(crate) fn new(
         version: u16,
         header: &ChunkHeader,
@@ -456,7 +453,7 @@ impl<'a> Chunk<'a> {
 pub struct EventsChunk<'a> {
     version: u16,
     payload: &'a [u8],
-    /// Where the chunk begins in the file.
+    /// Position of the chunk in the file.
     pub offset: u64,
     /// An event in it [is metadata](crate::Event::is_metadata).
     pub contains_metadata: bool,
@@ -480,7 +477,7 @@ impl<'a> EventsChunk<'a> {
     }
 }
 
-/// What one thread wrote into one buffer.
+/// The events that one thread wrote into one buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Segment<'a> {
     /// The writer.

@@ -1,7 +1,7 @@
-//! What the tracer counted about itself: the payload of a counters chunk.
+//! The tracer's counters of its own work: the payload of a counters chunk.
 //!
 //! The payload is a sequence of pairs of varints, a counter's id and its value.
-//! The tracer writes all counters again and again; the last value of each holds.
+//! The tracer writes all counters repeatedly; the last value of each holds.
 
 use crate::error::DecodeError;
 use crate::varint;
@@ -78,7 +78,7 @@ counters! {
     /// Call chains that got an identifier.
     Chains = 14, "chains";
 
-    /// Times that the set of call chains was full and emptied.
+    /// Times that the set of call chains was full and was cleared.
     ChainSetResets = 15, "chain_set_resets";
 
     /// Times that all metadata was described again after a loss.
@@ -100,8 +100,8 @@ counters! {
     /// Physical frames that a return barrier on the stack made it unnecessary to visit.
     FramesSaved = 21, "frames_saved";
 
-    /// Cycles of the processor's time stamp counter since the trace's start: what
-    /// the other numbers of cycles are converted to time with.
+    /// Cycles of the processor's time stamp counter since the trace's start, by which the other numbers of cycles are
+    /// converted to time.
     ElapsedCycles = 22, "elapsed_cycles";
 
     /// Runs of the hook of contended enter, interrupted ones excluded. The cycles
@@ -149,15 +149,14 @@ counters! {
     /// Cycles spent in [`InterruptedHooks`](Self::InterruptedHooks).
     InterruptedCycles = 36, "interrupted_cycles";
 
-    /// Most bytes at once that were kept for threads besides their buffers: slots,
-    /// tracers, and what stack walks keep.
+    /// Most bytes at once that were kept for threads besides their buffers: slots, tracers, and the state of stack
+    /// walks.
     PeakThreadBytes = 37, "peak_thread_bytes";
 
     /// Times that the buffers of all threads were taken at once.
     Reclaims = 38, "reclaims";
 
-    /// Nanoseconds since the trace's start: the file has all events from before, but
-    /// for one that a thread was just writing.
+    /// Nanoseconds since the trace's start: the file has all earlier events, except one that a thread was just writing.
     CompleteUntilNs = 39, "complete_until_ns";
 
     /// Runs of the hook of acquisitions without a contended enter, while others
@@ -167,66 +166,63 @@ counters! {
     /// Cycles spent in [`AcquireHooks`](Self::AcquireHooks).
     AcquireCycles = 41, "acquire_cycles";
 
-    /// Buffers that had no room in the file of buffers: their events would have been lost
-    /// if the process had been killed. 0 where there is no such file.
+    /// Buffers outside of the file of buffers, which was full: their events would have been lost if the process had
+    /// been killed. 0 without such a file.
     BuffersOutsideFile = 42, "buffers_outside_file";
 
-    /// Threads that waited already when the trace began, and whose waits are not in it.
+    /// Threads that were already waiting when the trace began, and whose waits are not in it.
     UntoldWaits = 43, "untold_waits";
 
-    /// Of an agent: contended enters that no event tells of, since there was no room for the
-    /// object.
+    /// Of an agent: contended enters without an event, since the table of objects was full.
     UntrackedEnters = 44, "untracked_enters";
 
-    /// Of an agent: contended enters of objects that the code which releases them could not be
-    /// told of, because too many others were waited for. Their owners are not known.
+    /// Of an agent: contended enters of objects that code with their releases could not be notified of, because too
+    /// many others were waited for. Their owners are unknown.
     UnseenContenders = 45, "unseen_contenders";
 
-    /// Of an agent: methods that it could not let tell of all their releases of monitors, such
-    /// as native ones.
+    /// Of an agent: methods that it could not instrument to report all their releases of monitors, such as native ones.
     UntoldMethods = 46, "untold_methods";
 
-    /// Of an agent: classes of which the JVM refused versions that tell of their releases.
+    /// Of an agent: classes whose instrumented versions the JVM refused.
     RefusedClasses = 47, "refused_classes";
 
-    /// Of an agent: contended exits from within other code that may own the same monitor, so
-    /// that the thread may have had it for longer, and no later exit has told.
+    /// Of an agent: contended exits from within other code that may own the same monitor, so that the thread may have
+    /// had it for longer, and no later exit has reported it.
     AmbiguousExits = 48, "ambiguous_exits";
 
-    /// Of an agent: permits to go on that threads were given and that it had no room to keep in
-    /// mind: which unpark ended such a park is not known.
+    /// Of an agent: permits that it could not track for want of space: the unpark that ended such a park is unknown.
     UntrackedPermits = 49, "untracked_permits";
 
-    /// Of an agent: parks, unparks and changes of owners that it does not tell of, since a carrier
-    /// thread did its scheduler's work in the middle of a virtual thread's call.
+    /// Of an agent: parks, unparks and changes of owners that it does not report, since a carrier thread did its
+    /// scheduler's work in the middle of a virtual thread's call.
     SchedulerCalls = 50, "scheduler_calls";
 
-    /// Of an agent: those among [`ChainsRecorded`](Self::ChainsRecorded) that have their innermost
-    /// frames only, since hooks took more time than [`HookBudgetPpm`](Self::HookBudgetPpm).
+    /// Of an agent: those among [`ChainsRecorded`](Self::ChainsRecorded) that have only their innermost frames, since
+    /// hooks took more time than [`HookBudgetPpm`](Self::HookBudgetPpm).
     ShortChains = 51, "short_chains";
 
-    /// Of an agent: how many millionths of one processor's time hooks may take before it cuts
-    /// call chains short.
+    /// Of an agent: the time that hooks may take before it cuts call chains short, in millionths of one processor's
+    /// time.
     HookBudgetPpm = 52, "hook_budget_ppm";
 
-    /// Of an agent: contended enters before code that releases monitors looked for any, which it
-    /// does once threads wait. Their owners may not be known.
+    /// Of an agent: contended enters before the code that releases monitors began to look for waiters, which it does
+    /// once threads wait. Their owners may be unknown.
     UnwatchedEnters = 53, "unwatched_enters";
 
     /// Safepoints that are not in the trace: the drainer could not keep up.
     LostSafepoints = 60, "lost_safepoints";
 
-    /// How often the system was asked for the [times](crate::ThreadTimes) of a thread.
+    /// Times that the system was asked for the [times](crate::ThreadTimes) of a thread.
     ThreadTimesRead = 61, "thread_times_read";
 
-    /// How often it would have been asked, but for the budget.
+    /// Times that it was not asked because of the budget.
     ThreadTimesSkipped = 62, "thread_times_skipped";
 
     /// Processor time of the drainer spent on asking, in nanoseconds.
     ThreadTimesCpuNs = 63, "thread_times_cpu_ns";
 
-    /// Processor time of all processors that the hypervisor gave to others since the
-    /// trace's start, in nanoseconds.
+    /// Processor time that the hypervisor gave to others since the trace's start, of all processors together, in
+    /// nanoseconds.
     StealNs = 64, "steal_ns";
 
     /// Processors that the system has.
@@ -235,65 +231,63 @@ counters! {
     /// [Samples](crate::OwnerSample) of the stacks of owners.
     OwnerSamples = 66, "owner_samples";
 
-    /// Samples that would have been taken besides, if they cost nothing: one of each owner in each
-    /// threshold. An estimate.
+    /// Samples not taken because of their cost: the ideal is one of each owner in each threshold. An estimate.
     OwnerSamplesSkipped = 67, "owner_samples_skipped";
 
     /// Times that all threads were stopped for samples.
     OwnerSampleStops = 68, "owner_sample_stops";
 
-    /// For how long, in nanoseconds, as the application saw it: from the request to stop until the last thread
-    /// could go on.
+    /// Duration of these stops, in nanoseconds, as the application saw it: from the request to stop until the last
+    /// thread could go on.
     OwnerSampleStopNs = 69, "owner_sample_stop_ns";
 
-    /// The longest of these times, in nanoseconds.
+    /// The longest of these stops, in nanoseconds.
     OwnerSampleLongestStopNs = 70, "owner_sample_longest_stop_ns";
 
-    /// Times that samples had used up their budget, so that there were none for some time.
+    /// Times that samples had used up their budget, and paused.
     OwnerSamplePauses = 71, "owner_sample_pauses";
 
-    /// [Parts of hooks](crate::HookPart) that are not in the trace: the drainer could not keep up, or
-    /// two threads told of one at once.
+    /// [Parts of hooks](crate::HookPart) that are not in the trace: the drainer could not keep up, or two threads
+    /// recorded one at once.
     LostHookParts = 72, "lost_hook_parts";
 
     /// [Times that the process did not run](crate::Freeze).
     Freezes = 73, "freezes";
 
-    /// How long they were together, in nanoseconds.
+    /// Their total duration, in nanoseconds.
     FrozenNs = 74, "frozen_ns";
 
-    /// How long the machine was suspended since the trace's start, in nanoseconds. No time in the trace
-    /// contains that: the monotonic clock stood still.
+    /// Time that the machine was suspended since the trace's start, in nanoseconds. No time in the trace includes it:
+    /// the monotonic clock stood still.
     SuspendedNs = 75, "suspended_ns";
 
-    /// Objects of which it was recorded where they were allocated, in case they become
-    /// [contended locks](crate::LockSite).
+    /// Objects whose allocation site was recorded, in case they become [contended locks](crate::LockSite).
     LockSites = 80, "lock_sites";
 
-    /// Objects of the same classes of which it was not recorded, since that would have cost more
-    /// than the budget allows.
+    /// Objects of the same classes whose allocation site was not recorded, since that would have cost more than the
+    /// budget allows.
     LockSitesSkipped = 81, "lock_sites_skipped";
 
-    /// Classes of which it is recorded, or was.
+    /// Classes whose allocation sites are recorded, or were.
     LockSiteClasses = 82, "lock_site_classes";
 
-    /// Those of them that were given up, since it cost more than the budget allows.
+    /// Those of them that were given up, since they cost more than the budget allows.
     LockSiteClassesGivenUp = 83, "lock_site_classes_given_up";
 
-    /// Time of threads spent on recording where they allocate objects, in nanoseconds.
+    /// Time that threads spent on recording allocation sites, in nanoseconds.
     LockSiteNs = 84, "lock_site_ns";
 
-    /// Compiled methods that were discarded, so that what is compiled in their place tells of
-    /// allocations, or no longer does.
+    /// Compiled methods that were discarded, so that the code compiled in their place reports allocations, or no longer
+    /// does.
     LockSiteMethodsDiscarded = 85, "lock_site_methods_discarded";
 
     /// Times that all threads were stopped for that.
     LockSiteStops = 86, "lock_site_stops";
 
-    /// For how long, in nanoseconds, as the application saw it.
+    /// Duration of these stops, in nanoseconds, as the application saw it.
     LockSiteStopNs = 87, "lock_site_stop_ns";
 
-    /// The longest of these times, in nanoseconds.
+    /// The longest of these stops, in nanoseconds.
     LockSiteLongestStopNs = 88, "lock_site_longest_stop_ns";
 }
 
@@ -325,14 +319,14 @@ macro_rules! hooks {
             /// All kinds in the order of their numbers.
             pub const ALL: [Self; [$($number),+].len()] = [$(Self::$hook),+];
 
-            /// Returns the name of what the hook writes.
+            /// Returns the name of the hook's event.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$hook => $name,)+
                 }
             }
 
-            /// Returns the counter of its runs and that of the cycles spent in them.
+            /// Returns the counters of its runs and of the cycles spent in them.
             pub const fn counters(self) -> (Counter, Counter) {
                 match self {
                     $(Self::$hook => (Counter::$runs, Counter::$cycles),)+
@@ -355,7 +349,7 @@ hooks! {
     ParkEnd = 4, "park end", ParkEndHooks, ParkEndCycles;
     /// Writes an unpark.
     Unpark = 5, "unpark", UnparkHooks, UnparkCycles;
-    /// Notes when a hold began; writes no event.
+    /// Notes the begin of a hold; writes no event.
     Acquire = 6, "acquire", AcquireHooks, AcquireCycles;
 }
 
@@ -365,8 +359,7 @@ pub(crate) fn push(payload: &mut Vec<u8>, counter: Counter, value: u64) {
     varint::push(payload, value);
 }
 
-/// The pairs of a counters chunk. Counters that this version does not know are
-/// passed over.
+/// The pairs of a counters chunk. Counters that this version does not know are skipped.
 #[derive(Clone, Debug)]
 pub struct Counters<'a> {
     input: ByteReader<'a>,

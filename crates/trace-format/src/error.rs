@@ -1,16 +1,16 @@
-//! What can be wrong with encoded events, or with the memory for them.
+//! Errors in encoded events, or for want of memory for them.
 
-/// A segment or a payload is not as its layout demands.
+/// A segment or a payload does not follow its layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("malformed at byte {offset}: {cause}")]
 pub struct DecodeError {
-    /// Where the malformed item begins, from the start of what is decoded.
+    /// Offset of the malformed item from the start of the decoded bytes.
     pub offset: usize,
-    /// What is wrong with it.
+    /// The defect.
     pub cause: Malformed,
 }
 
-/// What can be wrong with an encoded item.
+/// The defects of an encoded item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Malformed {

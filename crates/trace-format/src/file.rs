@@ -15,8 +15,8 @@ use std::io::{self, Read};
 
 use crate::capability::Capabilities;
 
-/// First bytes of a trace. Like PNG's they show whether the file went through
-/// something that changes line ends.
+/// First bytes of a trace. Like PNG's they show whether the file went through a program that
+/// changes line ends.
 pub const MAGIC: [u8; 8] = *b"\x89LCT\r\n\x1a\n";
 /// Version of the format. It changes with the layout of the header, of a chunk
 /// or of an event; `tests/golden` keeps a trace of each.
@@ -36,12 +36,12 @@ pub const OLDEST_VERSION: u16 = 1;
 const FLAG_COMPRESSED: u16 = 1;
 const FIXED_LEN: usize = 26;
 
-/// What a trace says about itself at its beginning.
+/// The header of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileHeader {
     /// The writer was asked to compress the chunks.
     pub compressed: bool,
-    /// What the producer guarantees.
+    /// The producer's guarantees.
     pub capabilities: Capabilities,
     /// Wall clock at the trace's start, in nanoseconds since 1970.
     pub start_unix_ns: u64,
@@ -51,7 +51,7 @@ pub struct FileHeader {
     pub jvm: String,
 }
 
-/// Why a file is not a trace that can be read.
+/// The reason why a file is not a readable trace.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HeaderError {
@@ -173,7 +173,7 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// The start of `text` that takes at most `max_len` bytes.
+/// Returns the start of `text` that takes at most `max_len` bytes.
 fn text_prefix(text: &str, max_len: usize) -> &str {
     let mut len = text.len().min(max_len);
     while !text.is_char_boundary(len) {
@@ -182,7 +182,7 @@ fn text_prefix(text: &str, max_len: usize) -> &str {
     &text[..len]
 }
 
-/// The next `len` bytes, or fewer at the end of the file.
+/// Reads the next `len` bytes, or fewer at the end of the file.
 fn read_up_to(source: &mut impl Read, len: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(len);
     source.take(len as u64).read_to_end(&mut bytes)?;

@@ -1,14 +1,13 @@
 //! The identifiers of a trace.
 //!
-//! They are never reused within one trace (they are serial numbers, not
-//! addresses), so an event may be read before the metadata that it refers to
-//! without ever meaning something else.
+//! They are serial numbers, not addresses, and are never reused within a trace. So an event may be
+//! read before the metadata that it refers to, without ever meaning something else.
 
 use std::fmt;
 use std::num::TryFromIntError;
 
-/// Declares types of identifiers: numbers that stand for something, and that
-/// nobody calculates with. All are alike, so they are declared alike.
+/// Declares types of identifiers: numbers without arithmetic. All are alike, so they are declared
+/// alike.
 macro_rules! ids {
     ($($(#[$meta:meta])* $name:ident: $number:ty;)+) => {$(
         $(#[$meta])*
@@ -17,7 +16,7 @@ macro_rules! ids {
         pub struct $name(pub $number);
 
         impl $name {
-            /// Stands for "none" or "not known".
+            /// Stands for "none" or "unknown".
             pub const NONE: Self = Self(0);
 
             /// Returns whether it is [`NONE`](Self::NONE).
@@ -55,7 +54,7 @@ ids! {
     /// Serial number of a thread's tracer, unique within one trace.
     ThreadId: u32;
 
-    /// `Thread.getId()`: it names threads that have not written anything yet.
+    /// `Thread.getId()`: names threads that have not written anything yet.
     JavaThreadId: u64;
 
     /// One incarnation of a lock: the time from the first contention on an
@@ -72,16 +71,15 @@ ids! {
     /// Serial number of a call chain.
     ChainId: u32;
 
-    /// Identity of a class loader: the address of its `ClassLoaderData`, unique
-    /// between two [`LoaderUnload`](crate::LoaderUnload) of the same value in
-    /// file order. The boot loader's is none.
+    /// Identity of a class loader: the address of its `ClassLoaderData`, unique between two
+    /// [`LoaderUnload`](crate::LoaderUnload) of the same value in file order. The boot loader has
+    /// 0.
     LoaderId: u64;
 
     /// A reference to a call chain that will be known only later (paper, section
     /// 3.2, "Conditional waiting").
     ForwardRef: u64;
 
-    /// One of the permits that a thread was given, numbered for each thread by
-    /// itself.
+    /// A permit given to a thread, numbered for each thread by itself.
     Permit: u32;
 }

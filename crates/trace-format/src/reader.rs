@@ -1,9 +1,9 @@
 //! Reading of a trace as a stream of chunks.
 //!
-//! The reader needs memory for one chunk, whatever the file says: lengths beyond
-//! the format's limits are not believed, and memory grows only as bytes arrive.
-//! Where a chunk is damaged it goes on with the next one and notes what it
-//! skipped; a trace that is torn off or still being written simply ends.
+//! The reader needs memory for one chunk, whatever the file says: it rejects lengths beyond the
+//! format's limits, and memory grows only as bytes arrive. Where a chunk is damaged it goes on with
+//! the next one and notes what it skipped; a trace that is torn off or still being written simply
+//! ends.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -14,8 +14,7 @@ use crate::counter::Counter;
 use crate::error::DecodeError;
 use crate::file::{FileHeader, HeaderError};
 
-/// Skipped ranges that are kept one by one; a file of garbage has no end of
-/// them.
+/// Skipped ranges that are kept one by one; a file of garbage has an unlimited number of them.
 const MAX_SKIPPED: usize = 64;
 
 /// Reads the chunks of a trace.
@@ -28,14 +27,14 @@ pub struct TraceReader<R> {
     snappy: snap::raw::Decoder,
     damage: Damage,
     left_buffers: LeftState,
-    /// What the last counters chunk said.
+    /// Values in the last counters chunk.
     counters: Vec<(Counter, u64)>,
 }
 
 /// Finds the buffers that the traced process left behind.
 type FindLeft = Box<dyn FnOnce() -> Option<LeftBuffers> + Send>;
 
-/// Where a reader stands with the buffers that the traced process left behind.
+/// The state of the search for buffers that the traced process left behind.
 enum LeftState {
     /// To be looked for where the trace breaks off.
     Unknown(Option<FindLeft>),
@@ -43,19 +42,18 @@ enum LeftState {
     Found(Box<LeftBuffers>),
 }
 
-/// What is missing from a trace, as far as the chunks tell.
+/// The missing parts of a trace, as far as the chunks show.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Damage {
     /// The trace was ended in an orderly way, and nothing is cut off.
     pub end_seen: bool,
-    /// Why the trace was ended before the JVM, if it was.
+    /// The reason why the trace ended before the JVM, if it did.
     pub ended_early: Option<EndReason>,
     /// Chunks that could be read, the end included.
     pub chunks_read: u64,
     /// Chunks of kinds that only later versions know. They are no damage.
     pub chunks_unknown: u64,
-    /// Chunks that the end chunk counts and that were not there. Only known
-    /// once the end was read.
+    /// Chunks that the end chunk counts but that were not found. Only known once the end was read.
     pub chunks_missing: u64,
     /// The first ranges of bytes that could not be read.
     pub skipped: Vec<Skipped>,
@@ -69,13 +67,13 @@ pub struct Damage {
 /// A range of bytes in the file that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
-    /// Where in the file.
+    /// Position in the file.
     pub range: Range<u64>,
-    /// Why.
+    /// The reason.
     pub reason: SkipReason,
 }
 
-/// Why a range of bytes could not be read.
+/// The reason why a range of bytes could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SkipReason {
@@ -88,7 +86,7 @@ pub enum SkipReason {
     /// The payload cannot be decompressed.
     #[error("cannot be decompressed")]
     Compression,
-    /// The payload is not as its kind demands.
+    /// The payload does not follow the layout of its kind.
     #[error("{0}")]
     Malformed(#[from] DecodeError),
     /// The file ends inside a chunk.
@@ -137,15 +135,14 @@ impl<R: Read> TraceReader<R> {
         })
     }
 
-    /// Passes over the chunks that hold neither metadata nor counters nor the
-    /// end, without looking at their payload: a cheap way to learn all names
-    /// before the events are analyzed.
+    /// Skips the chunks that hold neither metadata nor counters nor the end, without looking at
+    /// their payload: a cheap way to learn all names before the events are analyzed.
     pub fn only_metadata(mut self) -> Self {
         self.only_metadata = true;
         self
     }
 
-    /// Reads the rest of the trace from what `wrap` makes of the source.
+    /// Reads the rest of the trace from a wrapper of the source.
     pub fn map_source<S>(self, wrap: impl FnOnce(R) -> S) -> TraceReader<S> {
         let Window {
             source,
@@ -171,8 +168,8 @@ impl<R: Read> TraceReader<R> {
         }
     }
 
-    /// If the trace breaks off, goes on with what `find` finds of the
-    /// [buffers](crate::buffer_file) of the traced process.
+    /// Goes on with the [buffers](crate::buffer_file) of the traced process, if `find` finds some,
+    /// where the trace breaks off.
     pub fn with_left_buffers(
         mut self,
         find: impl FnOnce() -> Option<LeftBuffers> + Send + 'static,
@@ -181,7 +178,7 @@ impl<R: Read> TraceReader<R> {
         self
     }
 
-    /// Returns what the trace says about itself.
+    /// Returns the header of the trace.
     pub fn header(&self) -> &FileHeader {
         &self.header
     }
@@ -191,12 +188,12 @@ impl<R: Read> TraceReader<R> {
         self.version
     }
 
-    /// Returns what is missing from the part read so far.
+    /// Returns the damage in the part read so far.
     pub fn damage(&self) -> &Damage {
         &self.damage
     }
 
-    /// Returns how far into the file the reader has come, in bytes.
+    /// Returns the reader's position in the file, in bytes.
     pub fn offset(&self) -> u64 {
         self.window.offset
     }
@@ -206,9 +203,9 @@ impl<R: Read> TraceReader<R> {
     ///
     /// # Errors
     ///
-    /// If the source fails. Nothing is lost by that: of a source that has nothing yet
-    /// ([`WouldBlock`](io::ErrorKind::WouldBlock)) the chunk can be asked for again. What is
-    /// damaged in the trace is no error: see [`damage`](Self::damage).
+    /// If the source fails. No data is lost: if the source has no data yet
+    /// ([`WouldBlock`](io::ErrorKind::WouldBlock)), ask for the chunk again. Damage in the trace is
+    /// not an error: see [`damage`](Self::damage).
     pub fn next_chunk(&mut self) -> io::Result<Option<Chunk<'_>>> {
         // Found first, borrowed afterwards: the chunk borrows from the reader,
         // which the search changes.
@@ -263,9 +260,9 @@ impl<R: Read> TraceReader<R> {
         }
     }
 
-    /// The source ends, maybe inside a chunk. Replaces what is left of it by the next chunk
-    /// of buffers that the traced process left behind, if there is one. They have what was
-    /// in the torn chunk.
+    /// Handles the end of the source, maybe inside a chunk. Replaces the rest by the next chunk of
+    /// buffers that the traced process left behind, if there is one. They have the contents of the
+    /// torn chunk.
     fn go_on_with_left_buffers(&mut self) -> io::Result<bool> {
         if let LeftState::Unknown(find) = &mut self.left_buffers
             && let Some(find) = find.take()
@@ -287,15 +284,14 @@ impl<R: Read> TraceReader<R> {
         Ok(true)
     }
 
-    /// How far it is to the next place where a chunk could begin, the present
-    /// one excluded.
+    /// Returns the distance to the next place where a chunk could begin, the present one excluded.
     fn distance_to_magic(&self) -> usize {
         let bytes = self.window.bytes();
         let magic = bytes
             .windows(chunk::MAGIC.len())
             .skip(1)
             .position(|at| at == chunk::MAGIC);
-        // Without one, the last bytes may still be the first ones of a magic.
+        // Without a magic, the last bytes may still be the first ones of one.
         magic.map_or(bytes.len() - (chunk::MAGIC.len() - 1), |position| {
             position + 1
         })
@@ -333,7 +329,7 @@ impl<R: Read> TraceReader<R> {
         Ok(())
     }
 
-    /// The payload of the chunk that was consumed last.
+    /// Returns the payload of the chunk that was consumed last.
     fn payload(&self, found: &LocatedChunk) -> &[u8] {
         if found.header.compressed {
             &self.raw
@@ -342,7 +338,7 @@ impl<R: Read> TraceReader<R> {
         }
     }
 
-    /// Passes over a chunk of `len` bytes that is not wanted.
+    /// Skips an unwanted chunk of `len` bytes.
     fn pass_over(&mut self, len: usize) -> io::Result<()> {
         let offset = self.window.offset;
         let mut rest = len;
@@ -369,7 +365,7 @@ impl<R: Read> TraceReader<R> {
     }
 }
 
-/// A chunk that was found.
+/// A chunk and its position.
 struct LocatedChunk {
     header: ChunkHeader,
     offset: u64,
@@ -386,7 +382,7 @@ struct Window<R> {
 }
 
 impl<R: Read> Window<R> {
-    /// Room for a few chunks of the usual size.
+    /// A few chunks of the usual size.
     const INITIAL_LEN: usize = 256 << 10;
 
     fn new(source: R, offset: u64) -> Self {
@@ -402,7 +398,7 @@ impl<R: Read> Window<R> {
         &self.buffer[self.unread.clone()]
     }
 
-    /// The last `len` bytes that were consumed; valid until the next `fill`.
+    /// Returns the last `len` bytes that were consumed; valid until the next `fill`.
     fn consumed(&self, len: usize) -> &[u8] {
         &self.buffer[self.unread.start - len..self.unread.start]
     }
@@ -412,15 +408,14 @@ impl<R: Read> Window<R> {
         self.offset += len as u64;
     }
 
-    /// Goes on with `bytes` in the place of what is not consumed yet.
+    /// Replaces the unconsumed bytes by `bytes`.
     fn replace(&mut self, bytes: &[u8]) {
         self.buffer.resize(self.buffer.len().max(bytes.len()), 0);
         self.buffer[..bytes.len()].copy_from_slice(bytes);
         self.unread = 0..bytes.len();
     }
 
-    /// Reads until `wanted` bytes are there or the file ends; returns how many
-    /// there are.
+    /// Reads until `wanted` bytes are available or the file ends; returns the number available.
     fn fill(&mut self, wanted: usize) -> io::Result<usize> {
         if self.unread.start + wanted > self.buffer.len() {
             self.buffer.copy_within(self.unread.clone(), 0);

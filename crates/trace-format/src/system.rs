@@ -1,12 +1,12 @@
-//! What the JVM and the system did with threads: the payload of a chunk of that kind.
+//! Records of the JVM's and the system's effect on threads: the payload of a system chunk.
 //!
-//! The payload is a sequence of records, each a varint that says which, and varints:
+//! The payload is a sequence of records, each a varint with its type, and varints:
 //!
 //! | record | | then |
 //! |---|---|---|
 //! | 1 | [`Safepoint`] | begin; until all threads had stopped, and from there to the end |
-//! | 2 | [`ThreadTimes`] | thread, time, and what the system had counted |
-//! | 3 | [`HookPart`] | thread, time, duration, and how many like it there were |
+//! | 2 | [`ThreadTimes`] | thread, time, and the system's counts |
+//! | 3 | [`HookPart`] | thread, time, duration, and weight |
 //! | 4 | [`Freeze`] | begin and duration |
 //!
 //! Times and durations are in nanoseconds. A reader ends at a record that it does not know.
@@ -19,42 +19,42 @@ use crate::wire::ByteReader;
 /// All threads that run Java code were stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Safepoint {
-    /// When the JVM began to stop them, in nanoseconds since the trace's start.
+    /// Start of the stop, in nanoseconds since the trace's start.
     pub begin_ns: u64,
-    /// When all had stopped.
+    /// Time at which all had stopped.
     pub reached_ns: u64,
-    /// When they could go on.
+    /// Time at which they could go on.
     pub end_ns: u64,
 }
 
-/// What the system had counted of a thread when it was asked (`/proc/self/task/TID/schedstat`).
+/// The system's counts for a thread at some time (`/proc/self/task/TID/schedstat`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadTimes {
     /// The thread.
     pub thread: ThreadId,
-    /// When, in nanoseconds since the trace's start.
+    /// Time of the counts, in nanoseconds since the trace's start.
     pub time_ns: u64,
-    /// How long the thread had been on a processor since it was created, in nanoseconds.
+    /// Time that the thread had been on a processor since it was created, in nanoseconds.
     pub processor_ns: u64,
-    /// How long it had waited for one, ready to run, in nanoseconds: without the wait that is
-    /// going on, if it waits.
+    /// Time that it had waited for one, ready to run, in nanoseconds, without the current wait, if
+    /// it waits.
     pub run_delay_ns: u64,
-    /// How often it had come to a processor. When that was counted, the wait before it was in
+    /// Number of times that it had come to a processor. The wait before such a time was already in
     /// [`run_delay_ns`](Self::run_delay_ns), however short.
     pub timeslices: u64,
 }
 
-/// The tracer itself ran in a hook, from begin to end or up to a break in it: one of many hooks that was
-/// chosen by chance.
+/// The tracer itself ran in a hook, from begin to end or up to a break in it: one of many hooks
+/// that was chosen at random.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HookPart {
-    /// In this thread.
+    /// The thread that ran the hook.
     pub thread: ThreadId,
-    /// When it ended, in nanoseconds since the trace's start.
+    /// Time of its end, in nanoseconds since the trace's start.
     pub end_ns: u64,
-    /// How long it took.
+    /// Its duration.
     pub duration_ns: u64,
-    /// For how many it stands: one in so many was chosen.
+    /// The number of hooks that it stands for: one in `weight` was chosen.
     pub weight: u64,
 }
 
@@ -62,9 +62,9 @@ pub struct HookPart {
 /// a freezer, or the machine was suspended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Freeze {
-    /// From when on, in nanoseconds since the trace's start. It may have begun a little earlier.
+    /// Start, in nanoseconds since the trace's start. It may have begun a little earlier.
     pub begin_ns: u64,
-    /// When it was over.
+    /// End.
     pub end_ns: u64,
 }
 
@@ -73,7 +73,7 @@ pub struct Freeze {
 pub enum SystemRecord {
     /// A safepoint that is over.
     Safepoint(Safepoint),
-    /// What was counted of a thread.
+    /// The counts of a thread.
     ThreadTimes(ThreadTimes),
     /// The tracer's own time.
     HookPart(HookPart),
@@ -173,7 +173,7 @@ impl SystemRecord {
     }
 }
 
-/// The records of a chunk. Ends at one that this version does not know.
+/// Iterates over the records of a chunk. Ends at one that this version does not know.
 #[derive(Clone, Debug)]
 pub struct SystemRecords<'a> {
     input: ByteReader<'a>,

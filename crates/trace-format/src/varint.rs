@@ -4,7 +4,7 @@
 /// Length of the longest encoding of a `u64`.
 pub const MAX_LEN: usize = 10;
 
-/// Why no number could be read.
+/// The reason why no number could be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VarintError {
     /// The bytes end inside the number.
@@ -13,7 +13,7 @@ pub enum VarintError {
     Overflow,
 }
 
-/// The encoding of `value` and its length.
+/// Returns the encoding of `value` and its length.
 #[inline]
 pub fn encode(mut value: u64) -> ([u8; MAX_LEN], usize) {
     let mut bytes = [0; MAX_LEN];

@@ -10,12 +10,12 @@ pub(crate) struct ByteWriter<'a> {
 }
 
 impl<'a> ByteWriter<'a> {
-    /// A writer that appends to the first `len` of `bytes`.
+    /// Creates a writer that appends to the first `len` of `bytes`.
     pub(crate) fn append(bytes: &'a mut [u8], len: usize) -> Self {
         Self { bytes, len }
     }
 
-    /// How many bytes are written, those before the start included.
+    /// Returns the number of bytes written, including those before the start.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
@@ -84,13 +84,13 @@ impl<'a> ByteReader<'a> {
         Ok(value)
     }
 
-    /// A varint that must not exceed what `T` holds.
+    /// Reads a varint that must not exceed the range of `T`.
     #[inline]
     pub(crate) fn number<T: TryFrom<u64>>(&mut self) -> Result<T, Malformed> {
         T::try_from(self.varint()?).map_err(|_| Malformed::TooLarge)
     }
 
-    /// The next `len` bytes.
+    /// Reads the next `len` bytes.
     pub(crate) fn slice(&mut self, len: u64) -> Result<&'a [u8], Malformed> {
         let len = usize::try_from(len).map_err(|_| Malformed::Truncated)?;
         let (slice, rest) = self

@@ -1,4 +1,4 @@
-//! What a killed process left in its file of buffers is read behind its trace.
+//! The events that a killed process left in its file of buffers are read after its trace.
 
 use std::io::Cursor;
 
@@ -80,7 +80,7 @@ fn segment(events: &[Event<'_>]) -> Vec<u8> {
     bytes
 }
 
-/// A trace that breaks off after `chunks`.
+/// Returns a trace that breaks off after `chunks`.
 fn trace(chunks: &[&[u8]]) -> Vec<u8> {
     let mut trace = trace_header().encode();
     chunks
@@ -89,10 +89,10 @@ fn trace(chunks: &[&[u8]]) -> Vec<u8> {
     trace
 }
 
-/// The events in words, by the index of the buffer.
+/// The events as text, by the index of the buffer.
 type Buffers = Vec<(u64, Vec<String>)>;
 
-/// Reads a trace and the buffers behind it, and the last counters.
+/// Reads a trace, then the buffers, and the last counters.
 fn read(trace: &[u8], file: File) -> (Buffers, Vec<(Counter, u64)>) {
     let trace_len = trace.len() as u64;
     let find = move || LeftBuffers::find(Cursor::new(file.0), &trace_header(), trace_len).unwrap();
@@ -139,7 +139,7 @@ fn buffers_follow_the_trace_in_the_order_of_the_thread() {
     assert_eq!(counters, expected);
 }
 
-/// A buffer that the drainer has marked is in the trace if its chunk is there as a whole.
+/// A buffer that the drainer has marked is in the trace if its chunk is complete.
 #[test]
 fn a_torn_chunk_is_replaced_by_its_buffers() {
     let first = segment(&[entered(1)]);
@@ -161,7 +161,7 @@ fn a_torn_chunk_is_replaced_by_its_buffers() {
     }
 }
 
-/// Of what is written, only what is committed counts, at each moment.
+/// Only committed events count, at each moment.
 #[test]
 fn an_event_that_is_being_written_is_left_out() {
     let two = segment(&[entered(1), entered(2)]);
@@ -175,8 +175,8 @@ fn an_event_that_is_being_written_is_left_out() {
     assert_eq!(buffers, [(0, in_words(&[entered(1)]))]);
 }
 
-/// Exits that were added to the last one stand beside the segment until the next event. The
-/// bytes in their place may be half overwritten.
+/// Exits that were added to the last one are not in the segment until the next event. The bytes in
+/// their place may be half overwritten.
 #[test]
 fn grown_exits_are_whole() {
     for chains in [[9, 9], [8, 9]] {
@@ -230,7 +230,7 @@ fn other_files_are_not_taken() {
     assert!(found(trace_header().encode()).unwrap().is_none());
 }
 
-/// Whatever stands in the words of a slot, reading ends, and takes no more than the file has.
+/// Reading ends whatever the words of a slot say, and takes no more than the file has.
 #[test]
 fn hostile_slots_are_read_or_left_out() {
     let values = [

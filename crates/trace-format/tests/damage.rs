@@ -1,5 +1,5 @@
-//! A damaged trace never makes the reader panic, hang or take much memory, and
-//! what is whole in it is still read.
+//! A damaged trace never makes the reader panic, hang or take much memory, and its intact parts are
+//! still read.
 
 mod support;
 
@@ -28,7 +28,7 @@ fn header(compressed: bool) -> Vec<u8> {
     .encode()
 }
 
-/// A whole trace: chunk number i holds one segment of thread i.
+/// Returns a whole trace: chunk number i holds one segment of thread i.
 fn trace(compressed: bool) -> Vec<u8> {
     let mut file = header(compressed);
     let mut writer = ChunkWriter::new(compressed);
@@ -59,8 +59,8 @@ fn trace(compressed: bool) -> Vec<u8> {
     file
 }
 
-/// Reads everything that can be read: the threads seen, the number of events,
-/// and the damage. `None` if the header cannot be read.
+/// Reads everything that can be read: the threads seen, the number of events, and the damage.
+/// `None` if the header cannot be read.
 fn read(file: &[u8]) -> Option<(Vec<ThreadId>, usize, Damage)> {
     let mut reader = TraceReader::new(file).ok()?;
     let mut threads = Vec::new();
@@ -100,7 +100,7 @@ fn a_whole_trace_has_no_damage() {
     }
 }
 
-/// What was written before the cut is read, and nothing else is missing.
+/// The chunks before the cut are read, and nothing else is missing.
 #[test]
 fn every_truncation_loses_only_the_torn_chunk() {
     for compressed in [false, true] {
@@ -178,7 +178,7 @@ fn the_reason_of_an_early_end_is_read() {
         assert_eq!((damage.end_seen, damage.ended_early), (false, Some(reason)));
         assert!(!damage.is_none());
     }
-    // As it was before there were reasons.
+    // As it was before reasons existed.
     let mut writer = ChunkWriter::new(false);
     assert_eq!(
         writer.early_end(1, 0, EndReason::Orderly).to_vec(),
@@ -232,7 +232,7 @@ fn a_failing_source_is_an_error() {
     assert!(reader.next_chunk().is_err());
 }
 
-/// What a later version adds between the chunks.
+/// A later version may add kinds of chunks.
 #[test]
 fn chunks_of_unknown_kinds_are_passed_over() {
     let mut writer = ChunkWriter::new(false);
@@ -257,7 +257,7 @@ fn chunks_of_unknown_kinds_are_passed_over() {
     assert_eq!(damage.skipped[0].reason, SkipReason::Checksum);
 }
 
-/// What a later version guarantees means nothing, but is not forgotten.
+/// Guarantees of a later version mean nothing, but are kept.
 #[test]
 fn unknown_capabilities_are_kept() {
     let mut bytes = header(true);
@@ -274,7 +274,7 @@ fn unknown_capabilities_are_kept() {
     assert_eq!(reader.header().encode(), bytes);
 }
 
-/// A chunk with any payload and honest checksums, as a hostile writer makes it.
+/// Returns a chunk with any payload and valid checksums, as a hostile writer makes it.
 fn forged(kind: ChunkKind, compressed: bool, raw_len: u32, payload: &[u8]) -> Vec<u8> {
     let header = ChunkHeader {
         kind,

@@ -1,5 +1,5 @@
-//! A second reader, written from the layout's description alone, agrees with the
-//! first one about everything that the writer writes and about any other bytes.
+//! A second reader, written from the layout's description alone, agrees with the first one about
+//! everything that the writer writes and about any other bytes.
 
 mod support;
 
@@ -14,7 +14,7 @@ use trace_format::{
     ThreadId, ThreadRename, ThreadStart, Unpark, chunk,
 };
 
-/// What is remembered of a lock, or of a domain in its place.
+/// The state of a lock, or of a domain in its place.
 #[derive(Clone, Copy, Default)]
 struct Slot {
     lock: u64,
@@ -40,7 +40,7 @@ struct Reader<'a> {
     /// Of the last end that had one.
     permit: Permit,
     slots: Vec<Slot>,
-    /// How many locks were announced.
+    /// The number of locks announced.
     announced: usize,
 }
 
@@ -57,7 +57,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The events up to the first that is malformed, and whether there is one.
+    /// Returns the events up to the first that is malformed, and whether one is.
     fn read(mut self) -> (Vec<Event<'a>>, bool) {
         let mut events = Vec::new();
         while !self.rest.is_empty() {
@@ -394,7 +394,7 @@ impl<'a> Reader<'a> {
         leb128::read::unsigned(&mut self.rest).ok()
     }
 
-    /// A number that must not exceed what `T` holds.
+    /// Reads a number that must not exceed the range of `T`.
     fn value<T: TryFrom<u64>>(&mut self) -> Option<T> {
         self.number()?.try_into().ok()
     }
@@ -442,8 +442,7 @@ impl Slot {
     }
 }
 
-/// What the library says: the events before the first error, and whether there
-/// is one.
+/// Returns the library's result: the events before the first error, and whether there is one.
 fn decode(bytes: &[u8]) -> (Vec<Event<'_>>, bool) {
     let results: Vec<_> = SegmentDecoder::new(bytes).collect();
     let malformed = results.last().is_some_and(Result::is_err);

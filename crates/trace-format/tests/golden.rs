@@ -1,8 +1,8 @@
 //! Traces that earlier versions wrote can still be read.
 //!
-//! `tests/golden` holds one small trace per version of the format, compressed
-//! and not, which is never changed. That of a new version is written by
-//! `cargo test -p trace-format --test golden -- --ignored`.
+//! `tests/golden` holds one small trace per version of the format, compressed and not, which is
+//! never changed. `cargo test -p trace-format --test golden -- --ignored` writes the trace of a new
+//! version.
 
 mod support;
 
@@ -25,7 +25,7 @@ const BLOCKER: Blocker = Blocker {
     identity_hash: 0x1234_5678,
 };
 
-/// A trace with every event in every form.
+/// Returns a trace with every event in every form.
 fn trace(compressed: bool) -> Vec<u8> {
     let worker = [
         Event::ThreadStart(ThreadStart {
@@ -370,7 +370,7 @@ fn trace(compressed: bool) -> Vec<u8> {
         .push_segment(ThreadId::NONE, 0, &segment(&drainer), true)
         .unwrap();
     file.extend(writer.events());
-    // A counter that came later is no change of the layout.
+    // A later counter is no change of the layout.
     let counters = Counter::ALL
         .into_iter()
         .filter(|&counter| counter <= Counter::InterruptedCycles);
@@ -379,7 +379,7 @@ fn trace(compressed: bool) -> Vec<u8> {
     file
 }
 
-/// The content of a trace in words.
+/// Returns the content of a trace as text.
 fn describe(file: &[u8]) -> String {
     let mut reader = TraceReader::new(file).unwrap();
     let mut text = format!("{:#?}\n", reader.header());
@@ -441,11 +441,10 @@ fn every_version_can_be_read() {
     }
 }
 
-/// The present version writes what it wrote when it was introduced. If this
-/// fails, the layout has changed without a new version. What snappy writes is
-/// not part of the layout.
+/// The present version writes the same bytes as when it was introduced. If this fails, the layout
+/// has changed without a new version. Snappy's output is not part of the layout.
 #[test]
-fn the_layout_is_that_of_its_version() {
+fn the_layout_matches_its_version() {
     assert!(trace(false) == std::fs::read(golden(file::VERSION, false)).unwrap());
 }
 

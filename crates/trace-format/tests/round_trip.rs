@@ -1,4 +1,4 @@
-//! Whatever is encoded is decoded the same.
+//! Every event decodes to what was encoded.
 
 mod support;
 
@@ -18,8 +18,8 @@ proptest! {
         prop_assert_eq!(decoded.unwrap(), events);
     }
 
-    /// An event that is refused for lack of room changes nothing: what is
-    /// accepted before and after it comes back.
+    /// An event that is refused for lack of space changes nothing: those accepted before and after
+    /// it come back.
     #[test]
     fn a_refused_event_leaves_no_trace(events in events(), share in 0.0..1.0) {
         let len = (segment(&events).len() as f64 * share) as usize;
@@ -34,7 +34,7 @@ proptest! {
         prop_assert_eq!(decoded.unwrap(), accepted);
     }
 
-    /// Exits that stand for several say the same as those would.
+    /// Exits that stand for several are equivalent to these.
     #[test]
     fn added_exits_tell_the_same(exits in short_holds(), share in 0.1..1.0) {
         let mut single = SegmentEncoder::new();
@@ -95,7 +95,7 @@ proptest! {
     }
 }
 
-/// What one thread writes about holds of two locks, while others write some events, too.
+/// Returns the events of one thread about holds of two locks, while others write some events, too.
 fn short_holds() -> impl Strategy<Value = Vec<ContendedExit>> {
     let hold = (0..2_u64, 1..3_u32, 0..8_u64, 0..1_500_000_u64, 0..1_000_u64);
     prop::collection::vec(hold, 1..40).prop_map(|holds| {
@@ -151,7 +151,7 @@ fn a_thread_that_keeps_a_lock_to_itself_writes_few_events() {
     assert_eq!(events.iter().map(Event::numbers).sum::<u64>(), 1_000_000);
 }
 
-/// Exits that were added to the last event stand in front of the next one.
+/// Exits that were added to the last event precede the next one.
 #[test]
 fn added_exits_are_written_before_the_next_event() {
     let exit = |sequence| ContendedExit {
@@ -193,8 +193,8 @@ fn added_exits_are_written_before_the_next_event() {
     assert_eq!(events.unwrap(), expected);
 }
 
-/// What a thread writes that contends for two locks under the usual conditions:
-/// 15 µs between events, a thousand chains, twenty threads on each lock.
+/// Events of a thread that contends for two locks under the usual conditions: 15 µs between events,
+/// a thousand chains, twenty threads on each lock.
 #[test]
 fn a_contended_thread_needs_less_than_six_bytes_an_event() {
     const ROUNDS: u64 = 1000;
@@ -234,7 +234,7 @@ fn a_contended_thread_needs_less_than_six_bytes_an_event() {
     assert!(bytes_per_event < 6.0, "{bytes_per_event}");
 }
 
-/// What a thread writes that releases a lock on which others are parked, and unparks one.
+/// Events of a thread that releases a lock on which others are parked, and unparks one.
 #[test]
 fn a_release_and_its_unpark_need_six_bytes_an_event() {
     const ROUNDS: u64 = 1000;
@@ -272,7 +272,7 @@ fn a_release_and_its_unpark_need_six_bytes_an_event() {
     assert!(bytes_per_event < 6.02, "{bytes_per_event}");
 }
 
-/// What one of two threads writes that unpark each other in turns.
+/// Events of one of two threads that unpark each other in turns.
 #[test]
 fn a_park_as_usual_needs_four_bytes_an_event() {
     const ROUNDS: u64 = 1000;

@@ -77,7 +77,7 @@ fn write_thread(text: &mut String, deadlock: &Deadlock, place: usize, entities: 
     write_chain(text, acquired, entities);
 }
 
-/// What is known of where a lock was acquired.
+/// Returns the place where a lock was acquired, as far as known.
 fn place_of(
     acquired: ChainIndex,
     mechanism: Option<Mechanism>,
@@ -103,7 +103,8 @@ fn thread(blocked: &BlockedThread, entities: &Entities) -> String {
     format!("\"{}\" #{}", printable(&thread.name), thread.java_id)
 }
 
-/// Adds how many threads were still blocked when the traces ended, or are blocked now, for people.
+/// Adds the number of threads that were still blocked when the traces ended, or are blocked now,
+/// for people.
 pub(crate) fn write_still_blocked(text: &mut String, report: &Report<'_>) {
     let record = StillBlockedRecord::new(report.summaries);
     let is_one = record.threads == 1;
@@ -128,7 +129,7 @@ pub(crate) fn write_still_blocked(text: &mut String, report: &Report<'_>) {
     facts::add(text, name, &fact);
 }
 
-/// How many threads were still blocked when the traces ended.
+/// The threads that were still blocked when the traces ended.
 #[derive(Serialize)]
 pub(crate) struct StillBlockedRecord {
     threads: u64,
@@ -159,7 +160,7 @@ impl StillBlockedRecord {
 #[derive(Serialize)]
 pub(crate) struct DeadlockRecord<'a> {
     file: String,
-    /// How long it lasted until the trace ended.
+    /// Its duration until the trace ended.
     duration_ns: u64,
     /// Each waits for a lock that the next one holds.
     threads: Vec<DeadlockedRecord<'a>>,
@@ -174,11 +175,11 @@ struct DeadlockedRecord<'a> {
     duration_ns: u64,
     chain: Vec<FrameRecord<'a>>,
     holds: Option<LockRecord<'a>>,
-    /// Where it acquired that, if it had to wait for it.
+    /// The place where it acquired that lock, if it had to wait for it.
     acquired_chain: Option<Vec<FrameRecord<'a>>>,
 }
 
-/// The deadlocks of all traces, for machines.
+/// Returns the deadlocks of all traces, for machines.
 pub(crate) fn records<'a>(
     summaries: &[TraceSummary],
     entities: &'a Entities,

@@ -1,4 +1,4 @@
-//! Lines of a name and what there is to say, at the top of what people read.
+//! Lines of a name and a fact, at the top of text for people.
 
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ pub fn add(text: &mut String, name: &str, fact: &str) {
     let _ = writeln!(text, "{BOLD}{name:<11}{BOLD:#} {fact}");
 }
 
-/// Adds for how much of the time that threads were blocked the process did not run, if for any.
+/// Adds the part of the blocked time in which the process did not run, if any.
 pub fn add_frozen(text: &mut String, frozen_ns: u64, blocked_ns: u64) {
     if frozen_ns == 0 {
         return;
@@ -28,7 +28,7 @@ pub fn add_frozen(text: &mut String, frozen_ns: u64, blocked_ns: u64) {
     add(text, "Frozen", &frozen);
 }
 
-/// Adds where a trace comes from, and what it lacks.
+/// Adds the origin of a trace, and what it lacks.
 pub fn add_trace(text: &mut String, summary: &TraceSummary) {
     let header = summary.file.header();
     let path = summary.file.path().display();

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-/// A duration with three significant digits.
+/// Formats a duration with three significant digits.
 pub fn duration(duration_ns: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs")];
     for (unit_ns, unit) in UNITS {
@@ -19,7 +19,7 @@ pub fn duration(duration_ns: u64) -> String {
     format!("{duration_ns} ns")
 }
 
-/// A share as percentage.
+/// Formats a share as percentage.
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent > 0.0 && percent < 0.1 {
@@ -29,7 +29,7 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// A number with a comma between each three digits.
+/// Formats a number with a comma between each three digits.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -42,7 +42,7 @@ pub fn count(number: u64) -> String {
     text
 }
 
-/// `part` of `whole`; 0 if there is nothing.
+/// Returns `part` of `whole`; 0 if the whole is 0.
 pub fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 {
         0.0
@@ -51,13 +51,13 @@ pub fn share(part: u64, whole: u64) -> f64 {
     }
 }
 
-/// `one thing`, `2 things`.
+/// Returns `one thing`, `2 things`.
 pub fn plural(number: u64, noun: &str) -> String {
     let ending = if number == 1 { "" } else { "s" };
     format!("{} {noun}{ending}", count(number))
 }
 
-/// A point in time, given in nanoseconds since 1970.
+/// Formats a point in time, given in nanoseconds since 1970.
 pub fn wall_clock(unix_ns: u64) -> String {
     let time = SystemTime::UNIX_EPOCH + Duration::from_nanos(unix_ns);
     humantime::format_rfc3339_seconds(time)

@@ -178,7 +178,7 @@ fn row_record<'a>(row: &'a Row, total_ns: u64, entities: &'a Entities) -> RowRec
     }
 }
 
-/// Whether the rows of an aspect list the frames of their call chains.
+/// Returns whether the rows of an aspect list the frames of their call chains.
 fn has_frames(aspect: Aspect) -> bool {
     match aspect {
         Aspect::Chain | Aspect::OwnerChain | Aspect::OwnerSampleChain => true,

@@ -1,4 +1,4 @@
-//! Which kinds of waits a report is about.
+//! The kinds of waits in a report.
 
 use trace_analysis::WaitKind;
 

@@ -4,7 +4,7 @@
 //! waits of the analysis → ReportSums → Report → text, JSON
 //! ```
 //!
-//! The command line makes them of traces, and the JVM of what it traces itself.
+//! The command line makes them from traces, and the JVM from the trace that it analyzes itself.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Reports of a trace that is analyzed while it is made, in a given memory.
+//! Reports of a trace that is analyzed while it is recorded, within limited memory.
 
 use trace_analysis::{
     Aggregation, Detail, Entities, TimeRange, TraceSummary, Wait, WaitKind, WaitSink, WaitTally,
@@ -11,8 +11,8 @@ use crate::report::{Form, Report};
 use crate::style;
 use crate::sums::ReportSums;
 
-/// Sums over all waits, told apart by the [default](crate::DEFAULT_BY) aspects, and the last waits
-/// one by one, for other questions.
+/// Sums over all waits by the [default](crate::DEFAULT_BY) aspects, and the last waits one by one,
+/// for other questions.
 #[derive(Debug)]
 pub struct LiveSums {
     all: ReportSums,
@@ -20,10 +20,10 @@ pub struct LiveSums {
 }
 
 impl LiveSums {
-    /// How much an analysis has to find out.
+    /// The detail that an analysis has to find.
     pub const DETAIL: Detail = Detail::Owners;
 
-    /// Takes no more memory than that, in bytes.
+    /// Creates sums that take at most `bytes` of memory.
     pub fn within(bytes: usize) -> Self {
         // Conditional waiting has sums of its own.
         let sums_bytes = bytes / 4;
@@ -36,8 +36,8 @@ impl LiveSums {
         }
     }
 
-    /// Answers a question about the trace that `summary` describes. What is not about all waits
-    /// is about the last ones, as far back as they are kept, and the answer says so.
+    /// Answers a question about the trace that `summary` describes. Where the question is not about
+    /// all waits, the answer covers the last ones, as far back as they are kept, and says so.
     pub fn answer(
         &self,
         question: &Question,
@@ -64,15 +64,15 @@ impl LiveSums {
             Format::Text => style::plain(&report.text(None, false)),
             Format::Json => {
                 let mut json = Vec::new();
-                // Memory can be written, and JSON is text.
+                // Writing to memory does not fail, and JSON is text.
                 let _ = report.write_json(&mut json);
                 String::from_utf8(json).unwrap_or_default()
             }
         }
     }
 
-    /// The most important of the report, in so many lines at most: deadlocks, sums, and the locks
-    /// that threads were blocked on longest, each with the owner to blame most.
+    /// Returns the most important parts of the report, in at most `lines` lines: deadlocks, sums,
+    /// and the locks that threads were blocked on longest, each with the owner most to blame.
     pub fn first_lines(&self, lines: usize, summary: TraceSummary, entities: &Entities) -> String {
         const LOCKS: usize = 3;
         const LEFT_OUT: [&str; 5] = ["Trace ", "JVM ", "Groups ", "Free ", "Safepoints "];
@@ -88,7 +88,7 @@ impl LiveSums {
         first.join("\n")
     }
 
-    /// Sums over the last waits that are asked for.
+    /// Returns sums over the selected of the last waits.
     fn of_recent(
         &self,
         question: &Question,

@@ -3,19 +3,19 @@
 use trace_analysis::{Entities, Frame};
 use unicode_width::UnicodeWidthStr;
 
-/// Columns that `text` takes.
+/// Returns the number of columns of `text`.
 pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// `text` without control characters, which would reach the terminal: the
-/// traced program chooses its names.
+/// Returns `text` without control characters, which would reach the terminal: the traced program
+/// chooses its names.
 pub fn printable(text: &str) -> String {
     text.replace(char::is_control, "\u{fffd}")
 }
 
-/// The qualified name `name`, printable and shortened to `max_width` columns if
-/// there is a limit.
+/// Returns the qualified name `name`, printable and shortened to `max_width` columns if there is a
+/// limit.
 pub fn fit(name: &str, max_width: Option<usize>) -> String {
     let name = printable(name);
     match max_width {
@@ -61,7 +61,7 @@ fn shorten(name: &str, max_width: usize) -> String {
     format!("…{kept}")
 }
 
-/// An overloaded method without what tells it apart.
+/// Returns the name of an overloaded method without its parameters.
 fn without_parameters(mut name: String) -> String {
     if let Some(open) = name.find('(')
         && name.ends_with(')')
@@ -71,8 +71,8 @@ fn without_parameters(mut name: String) -> String {
     name
 }
 
-/// Length of the package's first segment, if `name` begins with one: segments
-/// are lower case, and what follows the last one begins with a class.
+/// Returns the length of the package's first segment, if `name` begins with one: segments are lower
+/// case, and the name after the last one begins with a class.
 fn package_segment(name: &str) -> Option<usize> {
     let dot = name.find('.')?;
     let segment = &name[..dot];
@@ -82,8 +82,8 @@ fn package_segment(name: &str) -> Option<usize> {
     (is_package && !segment.is_empty() && name[dot + 1..].contains('.')).then_some(dot)
 }
 
-/// A call chain on one line, innermost first, as many frames as fit into
-/// `max_width` columns but at least one, and the number of those that do not.
+/// Returns a call chain on one line, innermost first: as many frames as fit into `max_width`
+/// columns but at least one, and the number of the others.
 pub fn chain_line(frames: &[Frame], entities: &Entities, max_width: usize) -> String {
     const CALLED_BY: &str = " ← ";
     let mut line = String::new();
@@ -99,7 +99,7 @@ pub fn chain_line(frames: &[Frame], entities: &Entities, max_width: usize) -> St
     line
 }
 
-/// The paper's notation for calls left out.
+/// Returns the paper's notation for calls left out.
 fn omission(frames: usize) -> String {
     if frames == 0 {
         String::new()
@@ -108,7 +108,7 @@ fn omission(frames: usize) -> String {
     }
 }
 
-/// Class without package, method and line.
+/// Returns class without package, method and line.
 fn short_frame(frame: &Frame, entities: &Entities) -> String {
     let method = entities.method(frame.method);
     let class = method.class.map_or("", |class| entities.class_name(class));
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn packages_are_shortened_behind_other_words() {
+    fn packages_are_shortened_after_other_words() {
         let name = "initialization of class org.apache.xml.dtm.DTMManager";
         assert_eq!(
             shorten(name, 48),

@@ -1,5 +1,4 @@
-//! What the owners of locks did while others waited for them: what people read, and what
-//! machines do.
+//! Activity of the owners of locks while others waited for them, for people and for machines.
 
 use std::fmt::Write;
 
@@ -10,20 +9,20 @@ use trace_format::{Capabilities, Counter};
 use crate::facts;
 use crate::human::{self, plural};
 
-/// What owners did in the waits for locks that a report is about.
+/// Activity of owners in the waits for locks of a report.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct OwnersRecord {
-    /// What threads waited for locks. It is the sum of what owners did and of the time in which
-    /// there was none, or that is not known: running, blocked, waiting, parked, reaching a
-    /// safepoint and at one, free, unknown and frozen.
+    /// Waiting time for locks. The sum of the owners' activities and of the time in which no owner
+    /// existed or is known: running, blocked, waiting, parked, reaching a safepoint and at one,
+    /// free, unknown and frozen.
     blocked_ns: u64,
-    /// The owners did nothing that events tell of: the next five add up to it. The first three are
-    /// what it was at least.
+    /// No event shows another activity of the owners: the next five add up to it. The first three
+    /// are lower bounds.
     running_ns: u64,
     on_processor_ns: u64,
     run_delay_ns: u64,
     off_processor_ns: u64,
-    /// One of these, but too short to tell.
+    /// One of these, but too short to distinguish.
     not_told_apart_ns: u64,
     not_sampled_ns: u64,
     blocked_by_lock_ns: u64,
@@ -35,29 +34,29 @@ pub(crate) struct OwnersRecord {
     unknown_ns: u64,
     /// The process did not run.
     frozen_ns: u64,
-    /// What the run delay was at most, without what was not sampled.
+    /// Upper bound of the run delay, without the time that was not sampled.
     most_run_delay_ns: u64,
-    /// Of all that, what the tracer's own hooks took in owners, and in the threads that waited: estimates, and
-    /// their standard errors.
+    /// The parts of all that which the tracer's own hooks took in owners, and in the threads that
+    /// waited: estimates, and their standard errors.
     hooks_of_owners_ns: u64,
     hooks_of_owners_error_ns: u64,
     hooks_of_waiting_ns: u64,
     hooks_of_waiting_error_ns: u64,
-    /// Hooks of all threads that are left out of these: they took so long that they were most likely
-    /// interrupted.
+    /// Hooks of all threads that are left out of these: they took long enough that they were
+    /// probably interrupted.
     interrupted_hooks: u64,
-    /// The traces tell of safepoints, and of the times of threads.
+    /// The traces have safepoints, and times of threads.
     safepoints_told: bool,
     run_delay_told: bool,
     /// Owners that were due to be sampled and were not, for want of time.
     samples_skipped: u64,
-    /// Of all processors' time, what the hypervisor gave to others.
+    /// The part of all processors' time that the hypervisor gave to others.
     #[serde(skip_serializing_if = "Option::is_none")]
     steal_share: Option<f64>,
 }
 
 impl OwnersRecord {
-    /// That of some traces; `None` if the analysis was not asked for it.
+    /// Returns the activity in some traces; `None` if the analysis was not asked for it.
     pub(crate) fn new(summaries: &[TraceSummary]) -> Option<Self> {
         summaries.first()?;
         let mut times = OwnerTimes::default();
@@ -67,7 +66,7 @@ impl OwnersRecord {
             skipped = skipped.saturating_add(value(summary, Counter::ThreadTimesSkipped));
             interrupted = interrupted.saturating_add(value(summary, Counter::InterruptedHooks));
         }
-        let told = |capability| {
+        let has = |capability| {
             let mut headers = summaries.iter().map(|summary| summary.file.header());
             headers.all(|header| header.capabilities.contains(capability))
         };
@@ -93,14 +92,14 @@ impl OwnersRecord {
             hooks_of_waiting_ns: times.hooks_of_waiting.estimate_ns,
             hooks_of_waiting_error_ns: times.hooks_of_waiting.standard_error_ns(),
             interrupted_hooks: interrupted,
-            safepoints_told: told(Capabilities::SAFEPOINTS),
-            run_delay_told: told(Capabilities::THREAD_TIMES),
+            safepoints_told: has(Capabilities::SAFEPOINTS),
+            run_delay_told: has(Capabilities::THREAD_TIMES),
             samples_skipped: skipped,
             steal_share: steal_share(summaries),
         })
     }
 
-    /// Adds the lines that people read.
+    /// Adds the lines for people.
     pub(crate) fn write(&self, text: &mut String) {
         if self.blocked_ns == 0 {
             return;
@@ -179,7 +178,7 @@ impl OwnersRecord {
         text
     }
 
-    /// Each estimate with twice its standard error.
+    /// Returns each estimate with twice its standard error.
     fn tracer(&self) -> String {
         let mut text = format!(
             "its own hooks took {} ± {} of the blocked time in owners, and {} ± {} in threads that waited",

@@ -1,4 +1,4 @@
-//! What is missing from a trace, in words.
+//! Defects of a trace, in words.
 
 use std::io;
 
@@ -7,14 +7,14 @@ use trace_format::EndReason;
 
 use crate::human::{count, plural};
 
-/// What a trace lacks, one line for each reason. Nothing if it is complete.
+/// Returns a line for each defect of a trace; none if it is complete.
 pub fn lines(summary: &TraceSummary) -> Vec<String> {
     let mut lines = unread(summary);
     lines.extend(losses(summary));
     lines
 }
 
-/// What could not be read.
+/// Returns a line for each part that could not be read.
 fn unread(summary: &TraceSummary) -> Vec<String> {
     let damage = &summary.damage;
     let mut lines = Vec::new();
@@ -54,8 +54,7 @@ fn unread(summary: &TraceSummary) -> Vec<String> {
     lines
 }
 
-/// What a trace lacks although all of it could be read, one line for each
-/// reason.
+/// Returns a line for each loss of a trace, although all of it could be read.
 fn losses(summary: &TraceSummary) -> Vec<String> {
     let mut losses = Vec::new();
     let lost = summary.lost_events();
@@ -74,7 +73,7 @@ fn losses(summary: &TraceSummary) -> Vec<String> {
     losses
 }
 
-/// Why a trace ends before the JVM did, in words.
+/// Returns the reason why a trace ends before the JVM did, in words.
 fn early_end(reason: EndReason) -> String {
     let why = match reason {
         EndReason::Copied => {

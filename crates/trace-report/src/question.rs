@@ -1,4 +1,4 @@
-//! What somebody asks a running JVM.
+//! Questions to a running JVM.
 
 use std::time::Duration;
 
@@ -6,10 +6,10 @@ use trace_analysis::{Aspect, WaitKind};
 
 use crate::kinds::Kinds;
 
-/// How contentions are told apart if nobody says so.
+/// The default aspects.
 pub const DEFAULT_BY: &str = "lock-class,owner-method,method";
 
-/// How a report is written down.
+/// The form of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
     /// A tree for people.
@@ -19,32 +19,32 @@ pub enum Format {
     Json,
 }
 
-/// Which report somebody wants. The default is that of the command line.
+/// A question for a report. The default is the same as on the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Question {
-    /// How to tell contentions apart, outermost first.
+    /// The aspects of the rows, outermost first.
     pub by: Option<Vec<Aspect>>,
-    /// The most rows beside each other; 0 for all.
+    /// The most rows in one level; 0 for all.
     pub top: Option<usize>,
-    /// Which kinds of waits.
+    /// The kinds of waits.
     pub kinds: Option<Kinds>,
-    /// Only waits that ended since.
+    /// Only waits that ended since then.
     pub from: Option<Since>,
-    /// How to write it down.
+    /// The form of the answer.
     pub format: Format,
 }
 
 /// A point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Since {
-    /// So long after the start of the trace.
+    /// This long after the start of the trace.
     Start(Duration),
-    /// So long ago.
+    /// This long ago.
     Ago(Duration),
 }
 
 impl Since {
-    /// In nanoseconds since the trace's start, at a time in the same.
+    /// Returns the time in nanoseconds since the trace's start, given the present one.
     pub(crate) fn at_ns(self, now_ns: u64) -> u64 {
         let ns = |duration: Duration| u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
         match self {
@@ -55,8 +55,8 @@ impl Since {
 }
 
 impl Question {
-    /// The question that these texts ask, each empty if it is not given: aspects and kinds with
-    /// commas between them, a number, a time as `10s` or `-5s`, and `text` or `json`.
+    /// Parses a question from texts, each empty if it is not given: aspects and kinds with commas
+    /// between them, a number, a time as `10s` or `-5s`, and `text` or `json`.
     ///
     /// # Errors
     ///
@@ -79,12 +79,12 @@ impl Question {
         })
     }
 
-    /// It is about all that was traced, as it is always told apart.
+    /// Returns whether the sums over the whole trace answer it.
     pub(crate) fn is_about_all(&self) -> bool {
         self.by.is_none() && self.kinds.is_none() && self.from.is_none()
     }
 
-    /// The aspects.
+    /// Returns the aspects.
     pub fn aspects(&self) -> Vec<Aspect> {
         let default = || parse_aspects(DEFAULT_BY).unwrap_or_default();
         self.by.clone().unwrap_or_else(default)
@@ -101,7 +101,8 @@ fn given<T>(
     parse(text).map(Some)
 }
 
-/// Root owners are known when owners' waits are over, which is later than reports are wanted.
+/// Parses aspects. Root owners are known when owners' waits are over, which is too late for a live
+/// report.
 fn parse_aspects(text: &str) -> Result<Vec<Aspect>, String> {
     let aspects = text.split(',').map(|name| name.trim().parse::<Aspect>());
     let aspects: Result<Vec<_>, _> = aspects.collect();

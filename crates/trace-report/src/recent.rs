@@ -1,4 +1,4 @@
-//! The last waits, one by one, in a given memory.
+//! The last waits, one by one, within limited memory.
 
 use std::collections::VecDeque;
 
@@ -7,19 +7,19 @@ use trace_analysis::{
     WaitId, WaitKind, WaitSink,
 };
 
-/// The waits that ended last: as many as fit. What they are told apart by need not be known
-/// before.
+/// The waits that ended last, as many as fit. The aspects to group them by need not be known in
+/// advance.
 #[derive(Debug)]
 pub(crate) struct RecentWaits {
     waits: VecDeque<Kept>,
-    /// Who is to blame for them, one wait after the other.
+    /// Their blame, one wait after the other.
     blame: VecDeque<Blame>,
     max_waits: usize,
-    /// Until when waits have ended that are forgotten; `None` if none are.
+    /// The end of the last forgotten wait; `None` if none was forgotten.
     forgotten_until_ns: Option<u64>,
 }
 
-/// A wait, but for who is to blame.
+/// A wait without its blame.
 #[derive(Clone, Copy, Debug)]
 struct Kept {
     id: WaitId,
@@ -43,11 +43,11 @@ impl Kept {
     }
 }
 
-/// How many owners a wait has: there is room for so many on average.
+/// The average number of owners of a wait that memory is reserved for.
 const OWNERS: usize = 3;
 
 impl RecentWaits {
-    /// As many waits as fit into so many bytes. Takes the memory as it is needed.
+    /// Keeps as many waits as fit into `bytes`. Takes the memory as it is needed.
     pub(crate) fn within(bytes: usize) -> Self {
         let max_waits = bytes / (size_of::<Kept>() + OWNERS * size_of::<Blame>());
         Self {
@@ -58,7 +58,7 @@ impl RecentWaits {
         }
     }
 
-    /// Waits that ended later are all there; `None` if all that ever ended are.
+    /// Returns the time after which all waits are kept; `None` if all that ever ended are.
     pub(crate) fn forgotten_until_ns(&self) -> Option<u64> {
         self.forgotten_until_ns
     }
@@ -68,7 +68,7 @@ impl RecentWaits {
         self.forgotten_until_ns = Some(until_ns);
     }
 
-    /// Passes those on that ended after `from_ns`, the first one first.
+    /// Passes on the waits that ended after `from_ns`, the first one first.
     pub(crate) fn pass_to(&self, sink: &mut impl WaitSink, from_ns: u64, entities: &Entities) {
         let mut first = 0;
         for kept in &self.waits {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::{Serialize, Serializer};
 use trace_analysis::{ChainIndex, Entities, Frame, Lock, LockIndex, ThreadIndex, WaitTally};
 
-/// Writes one JSON object for people to read, too.
+/// Writes one JSON object that people can read, too.
 ///
 /// # Errors
 ///
@@ -34,7 +34,7 @@ pub struct KindRecord {
     duration_ns: u64,
 }
 
-/// The waits of all mechanisms and kinds that there are.
+/// Returns the waits of all mechanisms and kinds that occur.
 pub fn kind_records(waits: &WaitTally) -> Vec<KindRecord> {
     let found = waits.iter().filter(|(.., sums)| sums.waits > 0);
     let records = found.map(|(mechanism, waiting, sums)| KindRecord {
@@ -56,7 +56,7 @@ pub struct ThreadRecord<'a> {
 }
 
 impl<'a> ThreadRecord<'a> {
-    /// The record of a thread of these entities.
+    /// Creates the record of a thread of these entities.
     pub fn new(thread: ThreadIndex, entities: &'a Entities) -> Self {
         let thread = entities.thread(thread);
         Self {
@@ -69,9 +69,9 @@ impl<'a> ThreadRecord<'a> {
 /// A lock.
 #[derive(Debug, Serialize)]
 pub struct LockRecord<'a> {
-    /// The name of its class, or what stands for it.
+    /// The name of its class, or its placeholder.
     pub lock_class: String,
-    /// What tells it apart from others.
+    /// The text that identifies it among others.
     pub lock_id: String,
     /// The class that the lock object stands for, if it is a `java.lang.Class`; the class
     /// that is initialized, if it is the JVM's own lock for that.
@@ -80,7 +80,7 @@ pub struct LockRecord<'a> {
 }
 
 impl<'a> LockRecord<'a> {
-    /// The record of a lock of these entities.
+    /// Creates the record of a lock of these entities.
     pub fn new(lock: LockIndex, entities: &'a Entities) -> Self {
         let (lock_class, mirrored_class) = match entities.lock(lock) {
             Lock::Object {
@@ -109,11 +109,11 @@ pub struct FrameRecord<'a> {
     class: &'a str,
     method: &'a str,
     signature: &'a str,
-    /// -1 where there is none.
+    /// -1 for native methods.
     bci: i32,
-    /// -1 where not known.
+    /// -1 where unknown.
     line: i32,
-    /// Empty where not known.
+    /// Empty where unknown.
     file: &'a str,
 }
 
@@ -131,7 +131,7 @@ impl<'a> FrameRecord<'a> {
     }
 }
 
-/// The frames of a call chain, innermost first; none where it is not known.
+/// Returns the frames of a call chain, innermost first; none where it is unknown.
 pub fn frames(chain: ChainIndex, entities: &Entities) -> Vec<FrameRecord<'_>> {
     let frames = entities.chain(chain).frames().iter();
     frames
@@ -139,8 +139,8 @@ pub fn frames(chain: ChainIndex, entities: &Entities) -> Vec<FrameRecord<'_>> {
         .collect()
 }
 
-/// A call chain in one field: `class.method(File.java:line)`, innermost first,
-/// separated by semicolons, with `...` at the end if outer frames are missing.
+/// Returns a call chain in one field: `class.method(File.java:line)`, innermost first, separated by
+/// semicolons, with `...` at the end if outer frames are missing.
 pub fn chain_text(chain: ChainIndex, entities: &Entities) -> String {
     entities.frame_labels(chain).join(";")
 }

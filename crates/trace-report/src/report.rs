@@ -1,4 +1,4 @@
-//! What there is to show.
+//! The contents of a report.
 
 use trace_analysis::{
     Aspect, Counter, Entities, RowLimits, Rows, Totals, TraceSummary, WaitKind, WaitTally,
@@ -8,24 +8,24 @@ use crate::kinds::Kinds;
 use crate::owners::OwnersRecord;
 use crate::sums::ReportSums;
 
-/// Which rows a form of reports shows if nobody says so.
+/// The default rows of a form of reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// What a person reads: the ten most important rows beside each other.
+    /// For people: the ten most important rows of each level.
     ForPeople,
     /// Everything.
     Whole,
 }
 
 impl Form {
-    /// The rows to show: at most `top` beside each other (0 for all), with at least
+    /// Returns the rows to show: at most `top` of each level (0 for all), with at least
     /// `min_percent` of the time.
     pub fn limits(self, top: Option<usize>, min_percent: Option<f64>) -> RowLimits {
         const ROWS: usize = 10;
         self.limits_of(ROWS, top, min_percent)
     }
 
-    /// The same of what nobody asked for.
+    /// Returns the same for the part that nobody asked for.
     pub fn limits_beside(self, top: Option<usize>, min_percent: Option<f64>) -> RowLimits {
         const ROWS: usize = 3;
         self.limits_of(ROWS, top, min_percent)
@@ -52,12 +52,12 @@ pub struct Report<'a> {
     pub(crate) aspects: &'a [Aspect],
     /// The waits of all kinds.
     pub(crate) waits: WaitTally,
-    /// What the user asked for.
+    /// The part that the user asked for.
     pub(crate) main: Part,
-    /// Conditional waiting, if the user did not say what to show, and threads waited
-    /// longer for that than for locks: then it hides the bottleneck to leave it out.
+    /// Conditional waiting, if the user did not say what to show, and threads waited longer for it
+    /// than for locks: leaving it out would hide the bottleneck.
     pub(crate) conditional: Option<Part>,
-    /// What owners did, if that was asked for.
+    /// Activity of owners, if asked for.
     pub(crate) owners: Option<OwnersRecord>,
     pub(crate) entities: &'a Entities,
 }
@@ -69,13 +69,13 @@ pub struct Part {
     pub kinds: Kinds,
     /// The sums over all of them.
     pub totals: Totals,
-    /// What they consist of.
+    /// The rows.
     pub rows: Rows,
 }
 
 impl<'a> Report<'a> {
-    /// A report of `sums` by `aspects`, with rows within `limits`, and of what nobody asked for
-    /// within `limits_beside`.
+    /// Creates a report of `sums` by `aspects`, with rows within `limits`, and of the part that
+    /// nobody asked for within `limits_beside`.
     pub fn new(
         sums: &ReportSums,
         aspects: &'a [Aspect],
@@ -110,22 +110,22 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The aspects by which waits are told apart, outermost first.
+    /// Returns the aspects of the rows, outermost first.
     pub fn aspects(&self) -> &'a [Aspect] {
         self.aspects
     }
 
-    /// What was asked for.
+    /// Returns the part that was asked for.
     pub fn main(&self) -> &Part {
         &self.main
     }
 
-    /// What rows refer to.
+    /// Returns the entities that rows refer to.
     pub fn entities(&self) -> &'a Entities {
         self.entities
     }
 
-    /// Leaves out what is below the first two aspects, and below the first all but the most
+    /// Leaves out the rows below the first two aspects, and below the first aspect all but the most
     /// important row.
     pub(crate) fn with_first_owners(mut self) -> Self {
         let below = self.aspects.len().min(2);
@@ -141,7 +141,7 @@ impl<'a> Report<'a> {
         self
     }
 
-    /// How often threads acquired a lock without waiting while others waited for it.
+    /// Returns how often threads acquired a lock without waiting while others waited for it.
     pub(crate) fn barging_holds(&self) -> u64 {
         let summaries = self.summaries.iter();
         summaries
@@ -149,7 +149,8 @@ impl<'a> Report<'a> {
             .fold(0, u64::saturating_add)
     }
 
-    /// Durations of all traces together, of which a part may be considered, in nanoseconds.
+    /// Returns the duration of all traces together, of which a part may be considered, in
+    /// nanoseconds.
     pub(crate) fn duration_ns(&self) -> u64 {
         self.summaries
             .iter()

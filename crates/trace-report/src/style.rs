@@ -1,15 +1,15 @@
-//! How text for people stands out where it can.
+//! Styles of text for people, where they can be shown.
 
 use anstyle::{AnsiColor, Style};
 
-/// What stands out.
+/// For emphasis.
 pub const BOLD: Style = Style::new().bold();
-/// What is not to distract.
+/// For text that must not distract.
 pub const DIM: Style = Style::new().dimmed();
-/// What must be seen.
+/// For alarms.
 pub const ALARM: Style = AnsiColor::Red.on_default().bold();
 
-/// `text` without its styles.
+/// Returns `text` without its styles.
 pub fn plain(text: &str) -> String {
     const BEGIN: &str = "\u{1b}[";
     let mut parts = text.split(BEGIN);

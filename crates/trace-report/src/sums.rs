@@ -1,4 +1,4 @@
-//! The sums that a report is made of.
+//! The sums of a report.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use trace_analysis::{
 
 use crate::kinds::Kinds;
 
-/// Adds up the waits that a report is about.
+/// Adds up the waits of a report.
 #[derive(Clone, Debug)]
 pub struct ReportSums {
     pub(crate) kinds: Kinds,
@@ -21,12 +21,12 @@ pub struct ReportSums {
 #[derive(Clone, Debug)]
 pub(crate) struct Conditional {
     pub(crate) aggregation: Aggregation,
-    /// Whether a call chain is that of such a worker.
+    /// Whether a call chain belongs to such a worker.
     worker_loops: HashMap<ChainIndex, bool, RandomState>,
 }
 
 impl ReportSums {
-    /// Adds up waits of these kinds as `aggregation`, which is empty, does.
+    /// Creates sums over waits of these kinds in the form of `aggregation`, which is empty.
     pub fn new(kinds: Kinds, aggregation: Aggregation) -> Self {
         Self {
             kinds,
@@ -35,8 +35,8 @@ impl ReportSums {
         }
     }
 
-    /// Adds up conditional waiting, too, apart from the others: it hides the bottleneck to
-    /// leave it out where threads waited longer for a condition than for locks.
+    /// Also adds up conditional waiting, apart from the others: leaving it out would hide the
+    /// bottleneck where threads waited longer for a condition than for locks.
     #[must_use]
     pub fn with_conditional(self) -> Self {
         let conditional = Some(Conditional::new(self.aggregation.part()));
@@ -46,7 +46,7 @@ impl ReportSums {
         }
     }
 
-    /// Returns how much an analysis has to find out for these sums.
+    /// Returns the detail that these sums need from an analysis.
     pub fn detail(&self) -> Detail {
         self.aggregation.detail()
     }

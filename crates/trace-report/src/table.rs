@@ -11,8 +11,8 @@ use crate::report::{Part, Report};
 use crate::tree::Tree;
 
 impl Report<'_> {
-    /// The report as text, with styles, no wider than `width` columns if there is a limit, and
-    /// with all frames of call chains if asked.
+    /// Returns the report as text, with styles, no wider than `width` columns if there is a limit,
+    /// and with all frames of call chains if asked.
     pub fn text(&self, width: Option<usize>, full_chains: bool) -> String {
         render(self, width, full_chains)
     }
@@ -42,7 +42,7 @@ pub(crate) fn render(report: &Report<'_>, width: Option<usize>, full_chains: boo
     text
 }
 
-/// What comes before a table of conditional waiting.
+/// Writes the heading of a table of conditional waiting.
 fn write_conditional(text: &mut String, part: &Part) {
     let all = part.totals.all;
     let waited = format!(
@@ -137,7 +137,7 @@ fn write_totals(text: &mut String, report: &Report<'_>) {
     }
 }
 
-/// What there is beside what is shown.
+/// Writes the sums over the waits that are not shown.
 fn write_others(text: &mut String, report: &Report<'_>) {
     let others = WaitKind::ALL.into_iter().filter_map(|kind| {
         let of_kind = report.waits.sum(|_, waiting| waiting == kind);

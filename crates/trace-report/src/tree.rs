@@ -11,11 +11,11 @@ use crate::name::{chain_line, fit, width};
 use crate::report::{Part, Report};
 use crate::style::{BOLD, DIM};
 
-/// Room for call chains where no terminal sets a limit.
+/// Width of call chains where no terminal sets a limit.
 const CHAIN_WIDTH: usize = 120;
-/// Before the frames of a call chain that stand on lines of their own.
+/// Precedes the frames of a call chain that stand on lines of their own.
 const CALLED_BY: &str = "← ";
-/// Labels get at least so much room, even if the line then wraps.
+/// The least width of labels, even if the line then wraps.
 const MIN_LABEL_WIDTH: usize = 24;
 
 /// A line of the tree.
@@ -30,7 +30,7 @@ enum Label<'a> {
     Row(&'a Row),
     /// A frame of the call chain above.
     Frame(String),
-    /// How many rows are left out, and their time in nanoseconds.
+    /// The number of rows left out, and their time in nanoseconds.
     Omitted(usize, u64),
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct Tree<'a> {
 }
 
 impl<'a> Tree<'a> {
-    /// The tree of a part of a report, with a line for each frame if `full_chains`.
+    /// Creates the tree of a part of a report, with a line for each frame if `full_chains`.
     pub(crate) fn new(part: &'a Part, report: &'a Report<'a>, full_chains: bool) -> Self {
         let mut tree = Self {
             part,
@@ -185,7 +185,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// The branches before a row, and those before what is below it.
+/// Returns the branches before a row, and those before the rows below it.
 fn grow(stem: &str, is_last: bool, is_root: bool) -> (String, String) {
     match (is_root, is_last) {
         (true, _) => (String::new(), String::new()),
@@ -225,7 +225,7 @@ fn role(row: &Row, kinds: &Kinds) -> &'static str {
     }
 }
 
-/// `text` such that it does not distract.
+/// Returns `text` in a style that does not distract.
 fn dim(text: &str) -> String {
     if text.is_empty() {
         String::new()

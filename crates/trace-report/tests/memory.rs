@@ -1,4 +1,4 @@
-//! What sums and the last waits take, by an allocator that counts.
+//! Memory of sums and of the last waits, by an allocator that counts.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -124,7 +124,7 @@ fn wait(mut event: impl FnMut(ThreadId, &Event<'_>)) {
     }
 }
 
-/// Everything that an analysis takes, with sums that have so much memory, in bytes.
+/// Returns the memory of an analysis with sums that are limited to `sum_bytes`, in bytes.
 fn analyze(sum_bytes: usize) -> usize {
     let before = BYTES.load(Relaxed);
     let mut sums = LiveSums::within(sum_bytes);
@@ -145,7 +145,7 @@ fn analyze(sum_bytes: usize) -> usize {
 
 #[test]
 fn sums_and_waits_keep_within_their_memory() {
-    // What is there in any case: names, chains, tables.
+    // The memory taken in any case: names, chains, tables.
     let least = analyze(0);
     for bytes in [1 << 18, 1 << 20, 1 << 22] {
         let taken = analyze(bytes) - least;

@@ -1,6 +1,6 @@
 //! Class files put together byte by byte.
 
-/// Instructions that tests are made of.
+/// Instructions of the tests.
 pub(crate) mod op {
     pub(crate) const NOP: u8 = 0x00;
     pub(crate) const ACONST_NULL: u8 = 0x01;
@@ -38,12 +38,12 @@ pub(crate) struct TestClass {
     pub(crate) handlers: Vec<[u16; 3]>,
     /// Names and bytes of attributes of the code.
     pub(crate) attributes: Vec<(&'static str, Vec<u8>)>,
-    /// Constants that nobody needs.
+    /// Unused constants.
     pub(crate) fillers: usize,
 }
 
 impl TestClass {
-    /// Of a version without frames.
+    /// Creates a class of a version without frames.
     pub(crate) fn new(access: u16, code: Vec<u8>) -> Self {
         Self {
             version: 49,

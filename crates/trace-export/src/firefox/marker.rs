@@ -5,14 +5,14 @@ use fxprof_processed_profile::{
     StaticSchemaMarker, StaticSchemaMarkerField, StringHandle,
 };
 
-/// What the profiler says of a wait beside its time.
+/// The fields of a marker, in addition to its time.
 #[derive(Clone, Debug)]
 pub(super) struct WaitMarker {
     pub(super) lock_class: StringHandle,
     pub(super) lock: StringHandle,
     pub(super) kind: StringHandle,
     pub(super) method: StringHandle,
-    /// Of the owner that had most of the wait, or why there is none.
+    /// The owner for most of the wait, or the reason why it is unknown.
     pub(super) owner_thread: StringHandle,
     pub(super) owner_method: StringHandle,
 }

@@ -1,9 +1,9 @@
 //! Profiles for the Firefox Profiler.
 //!
-//! Each thread has its waits as markers. What it made others wait is the weight of its samples:
-//! the call chains with which it released locks, each with the class of the lock on top. The
-//! format has whole numbers for weights, so these are microseconds; what is less is carried over
-//! to the thread's next sample.
+//! Each thread has its waits as markers. The waits that it caused are the weights of its samples:
+//! the call chains with which it released locks, each with the class of the lock on top. The format
+//! has whole numbers for weights, so these are microseconds; the rest is carried over to the
+//! thread's next sample.
 
 mod marker;
 mod samples;
@@ -22,10 +22,10 @@ use trace_analysis::{Aspect, ChainIndex, Entities, MethodTable, Owner, ThreadInd
 use self::marker::WaitMarker;
 use self::samples::{SampleKey, Samples};
 
-/// A profile that is being made.
+/// A profile under construction.
 pub struct ProfileBuilder {
     profile: Profile,
-    /// Times are since then, in nanoseconds since 1970.
+    /// The start of the profile, in nanoseconds since 1970.
     start_unix_ns: u64,
     markers: usize,
     /// Waits without a marker.
@@ -43,20 +43,20 @@ pub struct RunProfile<'a> {
     nobody: Option<ThreadHandle>,
     stacks: HashMap<(ThreadHandle, ChainIndex), Option<StackHandle>, RandomState>,
     samples: Samples,
-    /// When the last wait ended, since the profile's start, and on which thread.
+    /// The end of the last wait since the profile's start, and its thread.
     end: Option<(u64, ThreadHandle)>,
     methods: MethodTable,
 }
 
 impl ProfileBuilder {
-    /// So many waits are markers: about as many as the profiler can show.
+    /// The most waits that become markers: about as many as the profiler can show.
     const MAX_MARKERS: usize = 1_000_000;
 
-    /// A profile of runs of which the first began so many nanoseconds after 1970.
+    /// Creates a profile of runs, the first of which began `start_unix_ns` nanoseconds after 1970.
     pub fn new(start_unix_ns: u64) -> Self {
         let start = Duration::from_nanos(start_unix_ns);
         let start = ReferenceTimestamp::from_duration_since_unix_epoch(start);
-        // So that a sample stands for as much as its weight says.
+        // Makes a sample stand for as much as its weight says.
         let interval = SamplingInterval::from_nanos(1_000);
         let mut profile = Profile::new("java: lock contention", start, interval);
         profile.set_symbolicated(true);
@@ -86,7 +86,7 @@ impl ProfileBuilder {
         }
     }
 
-    /// How many waits have no marker for want of memory. Samples count them, too.
+    /// Returns the number of waits that have no marker for want of memory. Samples include them.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
@@ -103,8 +103,8 @@ impl ProfileBuilder {
 }
 
 impl RunProfile<'_> {
-    /// Adds a wait, of which the analysis has found [`Detail::Owners`](trace_analysis::Detail) at
-    /// least.
+    /// Adds a wait, for which the analysis has found at least
+    /// [`Detail::Owners`](trace_analysis::Detail).
     pub fn add(&mut self, wait: &Wait, entities: &Entities) {
         self.add_marker(wait, entities);
         let lock_class = self.value(Aspect::LockClass, wait, Owner::Free, entities);
@@ -212,7 +212,7 @@ impl RunProfile<'_> {
         stack
     }
 
-    /// Ends the run: adds the samples, and names the threads as they were called at last.
+    /// Ends the run: adds the samples, and gives the threads their last names.
     pub fn finish(mut self, entities: &Entities) {
         for (key, start_ns, weight) in std::mem::take(&mut self.samples).into_weights() {
             let SampleKey {

@@ -1,16 +1,16 @@
-//! What threads made others wait, added up over short times.
+//! Samples: the waits that threads caused, added up over short slots of time.
 
 use foldhash::fast::RandomState;
 use fxprof_processed_profile::ThreadHandle;
 use indexmap::IndexMap;
 use trace_analysis::Value;
 
-/// What the samples of a stack are told apart by.
+/// The key of a stack's samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct SampleKey {
     /// The owner.
     pub(super) thread: ThreadHandle,
-    /// Its call chain, or what stands for it.
+    /// Its call chain, or its placeholder.
     pub(super) code: Value,
     pub(super) lock_class: Value,
 }
@@ -20,7 +20,7 @@ pub(super) struct SampleKey {
 pub(super) struct Samples {
     sums: IndexMap<(SampleKey, u64), u64, RandomState>,
     slot_ns: u64,
-    /// More sums make slots longer.
+    /// The limit; beyond it slots become longer.
     max_sums: usize,
 }
 
@@ -48,11 +48,11 @@ impl Samples {
         }
     }
 
-    /// Makes slots longer until half of the sums are left.
+    /// Makes slots longer until at most half of the sums are left.
     fn make_room(&mut self) {
         while self.sums.len() > self.max_sums / 2 {
             if self.sums.keys().all(|&(_, slot)| slot == 0) {
-                // There are so many stacks.
+                // The stacks alone are that many.
                 self.max_sums = self.max_sums.saturating_mul(2);
                 return;
             }
@@ -64,8 +64,8 @@ impl Samples {
         }
     }
 
-    /// The sums in microseconds, with the begins of their slots in nanoseconds, in order of time. What
-    /// is no whole microsecond counts for the next sample of the thread.
+    /// Returns the sums in microseconds, with the starts of their slots in nanoseconds, ordered by
+    /// time. The fraction of a microsecond counts for the next sample of the thread.
     pub(super) fn into_weights(self) -> Vec<(SampleKey, u64, i32)> {
         let slot_ns = self.slot_ns;
         let mut sums: Vec<_> = self.sums.into_iter().collect();

@@ -2,7 +2,7 @@
 //! `jfrChunkWriter.cpp`).
 //!
 //! ```text
-//! header       where the others are, time
+//! header       where the other parts are, time
 //! metadata     the types
 //! events
 //! checkpoint   the constants
@@ -15,19 +15,20 @@ use super::constants::Constants;
 use super::encoding::Encoder;
 use super::metadata;
 
-/// The ticks of a time in a trace that began so many nanoseconds after 1970: nanoseconds since then. Readers count
-/// ticks from a chunk's start, the JDK's even from that of another chunk with the same types; so they are the same in all.
+/// Converts a time in a trace that began `start_unix_ns` nanoseconds after 1970 to ticks: nanoseconds since 1970.
+/// Readers count ticks from the start of a chunk, and the JDK even from the start of another chunk with the same types;
+/// so this base is the same in all chunks.
 pub(super) fn ticks(start_unix_ns: u64, time_ns: u64) -> u64 {
     start_unix_ns.wrapping_add(time_ns)
 }
 
-/// A chunk that is filled. Times are in nanoseconds since the trace's start.
+/// A chunk under construction. Times are in nanoseconds since the trace's start.
 #[derive(Debug, Default)]
 pub(super) struct Chunk {
     start_ns: u64,
     end_ns: u64,
     events: Encoder,
-    /// When each event ended, and where it ends among the bytes of `events`.
+    /// The time at which each event ended, and its end in `events`.
     ends: Vec<(u64, usize)>,
     pub(super) constants: Constants,
 }
@@ -37,13 +38,13 @@ impl Chunk {
     const VERSION: [u16; 2] = [2, 1];
     const TICKS_PER_SECOND: u64 = 1_000_000_000;
     const HEADER_BYTES: usize = 68;
-    /// In the header's last four bytes: the chunk is complete, its numbers are compressed.
+    /// The last four bytes of the header: the chunk is complete, its numbers are compressed.
     const STATE: [u8; 4] = [0, 0, 0, 1];
 
-    /// So much is kept in memory, a thousand times of what the types take.
+    /// The most kept in memory, a thousand times the size of the types.
     const MAX_BYTES: usize = 4 << 20;
 
-    /// A chunk that begins at a time, with constants whose numbers begin behind one.
+    /// Creates a chunk that begins at a time. The numbers of its constants follow `before_constants`.
     pub(super) fn new(start_ns: u64, before_constants: u64) -> Self {
         Self {
             start_ns,
@@ -57,7 +58,7 @@ impl Chunk {
         self.start_ns
     }
 
-    /// It begins a nanosecond later; events may be from before.
+    /// Begins a nanosecond later; events may be from before.
     pub(super) fn begin_later(&mut self) {
         self.start_ns = self.start_ns.wrapping_add(1);
         self.extend_to(self.start_ns);
@@ -71,7 +72,7 @@ impl Chunk {
         self.events.bytes.len() + self.constants.byte_len() > Self::MAX_BYTES
     }
 
-    /// It ends at that time at the earliest.
+    /// Extends the chunk to that time at least.
     pub(super) fn extend_to(&mut self, time_ns: u64) {
         self.end_ns = self.end_ns.max(time_ns);
     }
@@ -88,8 +89,8 @@ impl Chunk {
         self.ends.push((time_ns, self.events.bytes.len()));
     }
 
-    /// The bytes of each event, by the time of its end. Mission Control, which lays the events of a type out in lanes
-    /// in the order of the file, loses some and doubles others if one ends before the one in front of it, and two at
+    /// Returns the bytes of each event, by the time of its end. Mission Control, which lays the events of a type out in
+    /// lanes in the order of the file, loses some and duplicates others if one ends before its predecessor, and two at
     /// the same time.
     fn events_by_end(&self) -> impl Iterator<Item = &[u8]> {
         let starts = iter::once(0).chain(self.ends.iter().map(|&(_, end)| end));
@@ -100,7 +101,7 @@ impl Chunk {
             .map(|(&(_, end), start)| &self.events.bytes[start..end])
     }
 
-    /// Writes the chunk of a trace that began so many nanoseconds after 1970.
+    /// Writes the chunk of a trace that began `start_unix_ns` nanoseconds after 1970.
     pub(super) fn write(&self, start_unix_ns: u64, out: &mut impl Write) -> io::Result<()> {
         let (mut types, mut checkpoint) = (Encoder::default(), Encoder::default());
         let [start, end] =
@@ -112,7 +113,7 @@ impl Chunk {
         let numbers = [
             size as u64,
             (size - checkpoint.bytes.len()) as u64,
-            Self::HEADER_BYTES as u64, // where the metadata is
+            Self::HEADER_BYTES as u64, // where the metadata begins
             start,                     // in nanoseconds
             self.end_ns - self.start_ns,
             start, // in ticks

@@ -1,4 +1,5 @@
-//! What the events of a chunk refer to: threads, classes, methods, stack traces, texts.
+//! The constants of a chunk: the threads, classes, methods, stack traces and texts that its events
+//! refer to.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -12,27 +13,27 @@ use trace_analysis::{
 use super::encoding::Encoder;
 use super::types::{CLASS, METHOD, STACK_TRACE, STRING, SYMBOL, THREAD};
 
-/// Number of the type of the event that has the constants, which is not described.
+/// Number of the type of the event that holds the constants, which is not described.
 const CHECKPOINT: u64 = 1;
 
 /// Stands for no constant.
 pub(super) const NONE: u64 = 0;
 
-/// The constants of a chunk. Their numbers begin behind `before`: of chunks in a file, the JDK takes constants with the
-/// same number for the same, whatever they are.
+/// The constants of a chunk. Their numbers follow `before`: the JDK takes constants with the same
+/// number in the chunks of a file for the same constant, whatever they are.
 #[derive(Debug, Default)]
 pub(super) struct Constants {
     before: u64,
     texts: Pool<String>,
     symbols: Pool<String>,
     threads: Pool<ThreadIndex>,
-    /// `None` is that of methods without a description.
+    /// `None` stands for the class of methods without a description.
     classes: Pool<Option<ClassIndex>>,
     methods: Pool<MethodIndex>,
     stacks: Pool<ChainIndex>,
 }
 
-/// Constants of a type, by what they stand for.
+/// The constants of one type, by the entities that they stand for.
 #[derive(Debug)]
 struct Pool<T> {
     before: u64,
@@ -61,7 +62,7 @@ impl<T: Hash + Eq> Pool<T> {
         self.numbers.get(wanted).copied()
     }
 
-    /// Adds what is not in the pool yet.
+    /// Adds a constant unless the pool has it.
     fn add(&mut self, of: T, write: impl FnOnce(&mut Encoder)) -> u64 {
         let number = self.before + self.numbers.len() as u64 + 1;
         self.numbers.insert(of, number);
@@ -91,7 +92,7 @@ impl Constants {
         }
     }
 
-    /// Behind what the numbers of other constants may begin.
+    /// Returns the number that those of other constants may follow.
     pub(super) fn last_number(&self) -> u64 {
         let counts = [
             self.texts.numbers.len(),
@@ -104,7 +105,7 @@ impl Constants {
         self.before + counts.into_iter().max().unwrap_or_default() as u64
     }
 
-    /// How much they take in the recording, in bytes.
+    /// Returns the size in the recording, in bytes.
     pub(super) fn byte_len(&self) -> usize {
         let pools = [
             &self.texts.encoded,
@@ -121,7 +122,7 @@ impl Constants {
         self.texts.text(text)
     }
 
-    /// A thread, with the number by which tools tell threads apart.
+    /// Adds a thread, with the number by which tools distinguish threads.
     pub(super) fn thread(
         &mut self,
         index: ThreadIndex,
@@ -143,7 +144,7 @@ impl Constants {
         })
     }
 
-    /// The class of a lock, if it is known.
+    /// Adds the class of a lock, if it is known.
     pub(super) fn lock_class(&mut self, index: Option<ClassIndex>, entities: &Entities) -> u64 {
         match index {
             Some(_) => self.class(index, entities),
@@ -183,7 +184,7 @@ impl Constants {
         })
     }
 
-    /// A call chain, if its frames are known.
+    /// Adds a call chain, if its frames are known.
     pub(super) fn stack(&mut self, index: ChainIndex, entities: &Entities) -> u64 {
         if let Some(known) = self.stacks.find(&index) {
             return known;
@@ -209,7 +210,7 @@ impl Constants {
         })
     }
 
-    /// Writes the event with all of them, at a time in ticks.
+    /// Writes the event with all constants, at a time in ticks.
     pub(super) fn write(&self, time: u64, encoder: &mut Encoder) {
         let pools = [
             (STRING, self.texts.parts()),
@@ -219,13 +220,13 @@ impl Constants {
             (METHOD, self.methods.parts()),
             (STACK_TRACE, self.stacks.parts()),
         ];
-        // Readers take an empty one for damage.
+        // Readers take an empty pool for damage.
         let pools = pools.into_iter().filter(|(_, (count, _))| *count > 0);
         let pools: Vec<_> = pools.collect();
         encoder.event(CHECKPOINT, |event| {
             event.number(time);
             event.number(0); // its duration
-            event.signed(0); // there is none before it
+            event.signed(0); // no event of constants before it
             event.bytes.push(0); // nor is it a special one
             event.number(pools.len() as u64);
             for (of, (count, bytes)) in pools {
@@ -238,18 +239,18 @@ impl Constants {
 }
 
 impl<T> Pool<T> {
-    /// How many there are, and all of them.
+    /// Returns the number of constants, and their bytes.
     fn parts(&self) -> (u64, &[u8]) {
         (self.numbers.len() as u64, &self.encoded.bytes)
     }
 }
 
-/// Readers expect that a method has a class.
+/// The class of a method without a description: readers expect that a method has a class.
 const NOT_DESCRIBED: &str = "<class not described>";
 
-/// The name of a class as in class files, and so in the JDK's recordings. Readers take apart what
-/// begins as the name of an array does, and fail if it is none. Some look at the first letter without
-/// asking whether there is one.
+/// Returns the name of a class as in class files and in the JDK's recordings. Readers parse a name
+/// that begins like the name of an array, and fail if it is not one. Some look at the first letter
+/// without checking that it exists.
 fn internal(name: &str) -> String {
     let name = name.replace('.', "/");
     match name.strip_prefix('[') {
@@ -259,7 +260,7 @@ fn internal(name: &str) -> String {
     }
 }
 
-/// Readers take apart the descriptor of a method, too.
+/// Returns the descriptor of a method, which readers parse, too.
 fn descriptor(signature: &str) -> &str {
     if is_method_descriptor(signature) {
         signature

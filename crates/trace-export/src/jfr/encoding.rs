@@ -1,20 +1,20 @@
-//! Numbers and texts as recordings have them, with `compressed integers` (JDK:
+//! Encoding of numbers and texts in recordings with `compressed integers` (JDK:
 //! `jdk.jfr.internal.consumer.RecordingInput` and `StringParser`).
 
-/// Bytes of a recording while they are put together.
+/// The bytes of a recording under construction.
 #[derive(Debug, Default)]
 pub(super) struct Encoder {
     pub(super) bytes: Vec<u8>,
 }
 
 impl Encoder {
-    /// How texts begin.
+    /// The first byte of a text: its encoding.
     const NO_TEXT: u8 = 0;
     const CONSTANT: u8 = 2;
     const UTF_8: u8 = 3;
 
-    /// A number: seven bits a byte, the lowest first, as long as there are more; a ninth byte has
-    /// eight.
+    /// Adds a number: seven bits a byte, the lowest first, as long as there are more; a ninth byte
+    /// has eight.
     pub(super) fn number(&mut self, number: u64) {
         let mut left = number;
         for _ in 0..8 {
@@ -27,12 +27,12 @@ impl Encoder {
         self.bytes.push(left as u8);
     }
 
-    /// A signed number.
+    /// Adds a signed number.
     pub(super) fn signed(&mut self, number: i64) {
         self.number(number as u64);
     }
 
-    /// An `int`, of which readers take 32 bits.
+    /// Adds an `int`, of which readers take 32 bits.
     pub(super) fn int(&mut self, number: i32) {
         self.number(u64::from(number as u32));
     }
@@ -47,7 +47,7 @@ impl Encoder {
         self.bytes.extend_from_slice(text.as_bytes());
     }
 
-    /// A text or nothing.
+    /// Adds a text, or its absence.
     pub(super) fn optional_text(&mut self, text: Option<&str>) {
         match text {
             Some(text) => self.text(text),
@@ -55,13 +55,14 @@ impl Encoder {
         }
     }
 
-    /// A text that is a constant.
+    /// Adds a text that is a constant.
     pub(super) fn text_constant(&mut self, key: u64) {
         self.bytes.push(Self::CONSTANT);
         self.number(key);
     }
 
-    /// An event of a type: its size in bytes, which counts itself, its type, and what `write` adds.
+    /// Adds an event of a type: its size in bytes, which includes the size itself, its type, and
+    /// what `write` adds.
     pub(super) fn event(&mut self, event_type: u64, write: impl FnOnce(&mut Self)) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(&[0; SIZE_BYTES]);
@@ -72,10 +73,10 @@ impl Encoder {
     }
 }
 
-/// Bytes of a size that is filled in later. A chunk is a small part of what they can tell.
+/// The bytes of a size that is filled in later. A chunk is far smaller than their limit.
 const SIZE_BYTES: usize = 4;
 
-/// A number in so many bytes, whatever it is: the higher ones have no bits to add.
+/// Encodes a number in exactly `SIZE_BYTES` bytes: the higher ones add no bits.
 fn padded(number: usize) -> [u8; SIZE_BYTES] {
     let byte = |at: usize| (number >> (7 * at)) as u8 & 0x7f;
     [byte(0) | 0x80, byte(1) | 0x80, byte(2) | 0x80, byte(3)]
@@ -85,7 +86,7 @@ fn padded(number: usize) -> [u8; SIZE_BYTES] {
 mod tests {
     use super::*;
 
-    /// As `RecordingInput.readLong` does.
+    /// Reads a number as `RecordingInput.readLong` does.
     fn read(bytes: &mut impl Iterator<Item = u8>) -> u64 {
         let mut number = 0;
         for at in 0..9 {

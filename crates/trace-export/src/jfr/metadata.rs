@@ -31,8 +31,9 @@ pub(super) fn write(time: u64, encoder: &mut Encoder) {
     });
 }
 
-/// Tells apart descriptions: of chunks with the same identity in a file, put together of whichever recordings, the JDK
-/// reads the first description only. JVMs count theirs from 1; a high bit keeps clear of them.
+/// Returns the identity of a description: the JDK reads only the first of the chunks of a file with
+/// the same identity, whichever recordings they come from. JVMs count theirs from 1; a high bit
+/// keeps clear of them.
 fn identity(description: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(description);
@@ -111,7 +112,7 @@ impl Field {
 fn of_annotation(&(of, values): &Annotation) -> Element {
     let mut element = Element::new("annotation", [("class", &of.to_string())]);
     for (at, value) in values.iter().enumerate() {
-        // Those that are an array are counted.
+        // Array-valued elements are counted.
         if of == CATEGORY {
             element.add(format!("value-{at}"), value);
         } else {

@@ -6,10 +6,9 @@
 //! | `locktrace.Blame` | a part of a wait, on its owner, with the owner's stack trace |
 //! | `jdk.JVMInformation` | once for each trace |
 //!
-//! The format has no specification but the JDK's source code, whose files the modules name. A file
-//! consists of chunks, each of which has all that its events refer to; so no more than a chunk is in
-//! memory. Events are written as waits are found, and belong to the chunk in which they end, as the
-//! JDK's do.
+//! The format has no specification but the JDK's source code, whose files the modules name. A file consists of chunks,
+//! each of which has all that its events refer to; so no more than a chunk is in memory. Events are written as waits
+//! are found, and belong to the chunk in which they end, like the JDK's.
 
 mod chunk;
 mod constants;
@@ -32,19 +31,19 @@ use self::constants::NONE;
 use self::encoding::Encoder;
 use crate::stretches::{Stretch, end_ns, stretches};
 
-/// A recording that is being written.
+/// A recording under construction.
 pub struct RecordingWriter<W: Write> {
     out: W,
     run: Run,
-    /// How many threads there are in all runs.
+    /// The number of threads in all runs.
     threads: u64,
-    /// The highest number of a constant in the runs before, if there are some.
+    /// The highest number of a constant in the runs before, if any.
     last_constant: Option<u64>,
-    /// When chunks begin, in nanoseconds since 1970.
+    /// The starts of the chunks, in nanoseconds since 1970.
     starts: HashSet<u64, RandomState>,
 }
 
-/// The run that is being written.
+/// The current run.
 #[derive(Default)]
 struct Run {
     start_unix_ns: u64,
@@ -54,7 +53,7 @@ struct Run {
     methods: MethodTable,
 }
 
-/// What the events of a wait have in common: numbers of constants, but for the address.
+/// The fields that the events of a wait share: numbers of constants, and the lock's address.
 #[derive(Clone, Copy)]
 struct Common {
     class: u64,
@@ -75,8 +74,8 @@ impl<W: Write> RecordingWriter<W> {
         }
     }
 
-    /// Begins a run of the process `pid` in a virtual machine that calls itself `jvm`, which began
-    /// so many nanoseconds after 1970. Waits are of this one until it ends.
+    /// Begins a run of the process `pid` in a virtual machine that calls itself `jvm`, which began `start_unix_ns`
+    /// nanoseconds after 1970. Waits belong to it until it ends.
     pub fn begin_run(&mut self, start_unix_ns: u64, pid: u32, jvm: &str) {
         let before_constants = self
             .last_constant
@@ -89,7 +88,7 @@ impl<W: Write> RecordingWriter<W> {
         self.run.chunk.event(types::JVM_INFORMATION, 0, |event| {
             event.number(start_unix_ns);
             event.text(jvm);
-            // Its version, three kinds of arguments, and its start are not in a trace.
+            // Its version, three kinds of arguments, and its start, which a trace does not have.
             for _ in 0..4 {
                 event.optional_text(None);
             }
@@ -98,8 +97,7 @@ impl<W: Write> RecordingWriter<W> {
         });
     }
 
-    /// Adds a wait of the run, of which the analysis has found
-    /// [`Detail::Contentions`](trace_analysis::Detail).
+    /// Adds a wait of the run, for which the analysis has found [`Detail::Contentions`](trace_analysis::Detail).
     ///
     /// # Errors
     ///
@@ -216,7 +214,7 @@ impl<W: Write> RecordingWriter<W> {
         Ok(())
     }
 
-    /// Mission Control takes chunks that begin at the same time for one that it has seen.
+    /// Writes a chunk. Mission Control takes chunks that begin at the same time for duplicates.
     fn write(&mut self, mut chunk: Chunk) -> io::Result<()> {
         let start_unix_ns = self.run.start_unix_ns;
         while !self
@@ -228,7 +226,7 @@ impl<W: Write> RecordingWriter<W> {
         chunk.write(start_unix_ns, &mut self.out)
     }
 
-    /// Ends the run, which took so many nanoseconds.
+    /// Ends the run, which took `duration_ns`.
     ///
     /// # Errors
     ///
@@ -251,9 +249,8 @@ impl<W: Write> RecordingWriter<W> {
 }
 
 impl Run {
-    /// What tells a lock apart from others in the place of an address, which locks do not keep: its
-    /// identity hash code, and before that, in the upper half, the number of its class in this
-    /// run. 0 if there is no lock that could be told apart.
+    /// Returns a number in place of an address, which locks do not keep: the identity hash code, and in the upper half
+    /// the number of the lock's class in this run. 0 if the lock cannot be distinguished from others.
     fn address(&mut self, lock: LockIndex, entities: &Entities) -> u64 {
         match entities.lock(lock) {
             Lock::Object {
@@ -271,8 +268,8 @@ impl Run {
     }
 }
 
-/// Behind what the numbers of a recording's constants begin, so that it can be put together with others: where a
-/// random part of the numbers begins that have four bytes, far above those of JVMs. Some readers take 32 bits of them.
+/// Returns the number that the constants of a recording follow, so that it can be joined with others: the start of a
+/// random part of the numbers that have four bytes, far above the numbers of JVMs. Some readers take 32 bits of them.
 fn before_constants(start_unix_ns: u64, pid: u32) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write_u64(start_unix_ns);
@@ -280,10 +277,10 @@ fn before_constants(start_unix_ns: u64, pid: u32) -> u64 {
     1 << 27 | hasher.finish() >> (u64::BITS - 27)
 }
 
-/// Stands for no time in the JDK's events.
+/// Stands for the absence of a time in the JDK's events.
 const NOTHING: i64 = i64::MIN;
 
-/// How long a thread parks at most, in nanoseconds, and until when, in milliseconds since 1970.
+/// Returns the longest time of a park, in nanoseconds, and its deadline, in milliseconds since 1970.
 fn limits(timeout: ParkTimeout) -> (i64, i64) {
     match timeout {
         ParkTimeout::None => (NOTHING, NOTHING),

@@ -1,4 +1,4 @@
-//! What the samples of all profiles refer to by position.
+//! The dictionary: the entities that the samples of all profiles refer to by position.
 
 use trace_analysis::Entities;
 
@@ -9,7 +9,7 @@ use super::message::{
 use crate::frames::StackFrame;
 use crate::table::Table;
 
-/// Each thing once. The positions are those behind the default that the format demands of each table.
+/// Each entity once. Positions follow the default entry that the format demands of each table.
 #[derive(Debug, Default)]
 pub(super) struct Dictionary {
     texts: Table<String>,
@@ -33,14 +33,14 @@ impl Dictionary {
 
     pub(super) fn attribute(&mut self, key: &str, value: OneValue) -> i32 {
         let key = self.text(key);
-        behind_default(self.attributes.position((key, value)))
+        after_default(self.attributes.position((key, value)))
     }
 
-    /// The number of a stack, of which `frames` has the innermost frame first.
+    /// Returns the position of a stack, whose `frames` are ordered from the innermost.
     pub(super) fn stack(&mut self, frames: &[StackFrame], entities: &Entities) -> i32 {
         let locations = frames.iter().map(|&frame| self.location(frame, entities));
         let locations = locations.collect();
-        behind_default(self.stacks.position(locations))
+        after_default(self.stacks.position(locations))
     }
 
     fn location(&mut self, frame: StackFrame, entities: &Entities) -> i32 {
@@ -55,8 +55,8 @@ impl Dictionary {
             StackFrame::Lock(_) | StackFrame::Instead(_) | StackFrame::CutOff => ("", 0, None),
         };
         let names = (self.text(&frame.name(entities)), self.text(file));
-        let function = behind_default(self.functions.position(names));
-        behind_default(self.locations.position((function, line, frame_type)))
+        let function = after_default(self.functions.position(names));
+        after_default(self.locations.position((function, line, frame_type)))
     }
 
     fn text(&mut self, text: &str) -> i32 {
@@ -64,7 +64,7 @@ impl Dictionary {
         if text.is_empty() {
             return 0;
         }
-        behind_default(self.texts.position(text.to_owned()))
+        after_default(self.texts.position(text.to_owned()))
     }
 
     pub(super) fn finish(self) -> ProfilesDictionary {
@@ -102,8 +102,8 @@ impl Dictionary {
     }
 }
 
-/// A position of the format, whose numbers have 31 bits. What is beyond refers to nothing.
-fn behind_default(position: usize) -> i32 {
+/// Converts to a position of the format, which has 31 bits. One beyond refers to nothing.
+fn after_default(position: usize) -> i32 {
     i32::try_from(position + 1).unwrap_or(0)
 }
 

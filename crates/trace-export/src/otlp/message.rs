@@ -1,6 +1,6 @@
-//! The messages of profiles, as far as they are used here: OpenTelemetry's
-//! `opentelemetry/proto/profiles/v1development/profiles.proto`, and what it refers to of `common` and
-//! `resource`. What ends in `strindex` is a text of the dictionary.
+//! The messages of profiles, with the fields used here: OpenTelemetry's
+//! `opentelemetry/proto/profiles/v1development/profiles.proto`, and the parts of `common` and
+//! `resource` that it refers to. A field whose name ends in `strindex` is a text of the dictionary.
 
 /// Profiles of several resources. A request of a collector has the same fields.
 #[derive(Clone, PartialEq, prost::Message)]
@@ -11,7 +11,8 @@ pub(super) struct ProfilesData {
     pub(super) dictionary: Option<ProfilesDictionary>,
 }
 
-/// What samples refer to by position. The first of each is the default, and stands for nothing.
+/// The tables that samples refer to by position. The first entry of each is the default, and stands
+/// for nothing.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct ProfilesDictionary {
     #[prost(message, repeated, tag = "1")]
@@ -82,7 +83,7 @@ pub(super) struct Profile {
     pub(super) period: i64,
 }
 
-/// What a value means.
+/// The meaning of a value.
 #[derive(Clone, Copy, PartialEq, prost::Message)]
 pub(super) struct ValueType {
     #[prost(int32, tag = "1")]
@@ -124,7 +125,7 @@ pub(super) struct Location {
 pub(super) struct Line {
     #[prost(int32, tag = "1")]
     pub(super) function_index: i32,
-    /// 0 where not known.
+    /// 0 where unknown.
     #[prost(int64, tag = "2")]
     pub(super) line: i64,
 }
@@ -163,7 +164,7 @@ pub(super) struct AnyValue {
     pub(super) value: Option<OneValue>,
 }
 
-/// What a value of a property is.
+/// The kinds of a property's value.
 #[derive(Clone, PartialEq, Eq, Hash, prost::Oneof)]
 pub(super) enum OneValue {
     #[prost(string, tag = "1")]
@@ -172,10 +173,10 @@ pub(super) enum OneValue {
     IntValue(i64),
 }
 
-/// A binary, of which Java has none.
+/// A binary, which Java does not have.
 #[derive(Clone, Copy, PartialEq, prost::Message)]
 pub(super) struct Mapping {}
 
-/// A span, of which a sum has none.
+/// A span, which a sum does not have.
 #[derive(Clone, Copy, PartialEq, prost::Message)]
 pub(super) struct Link {}

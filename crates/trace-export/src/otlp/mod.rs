@@ -1,8 +1,8 @@
 //! Profiles of OpenTelemetry, `opentelemetry.proto.profiles.v1development`.
 //!
-//! Of each run there are two, since a profile has values of one type: `contentions`, a count, and
-//! `delay`, in nanoseconds, as in [`pprof`](crate::pprof). The attributes of samples are
-//! called as labels there.
+//! Each run has two, since a profile has values of one type: `contentions`, a count, and `delay`,
+//! in nanoseconds, as in [`pprof`](crate::pprof). The attributes of samples have the names of the
+//! labels there.
 
 mod dictionary;
 mod message;
@@ -24,14 +24,14 @@ use crate::labels::{LabelValue, labels};
 use crate::period::Period;
 use crate::stacks::{StackKey, StackSum, StackSums};
 
-/// Profiles that are being put together.
+/// Profiles under construction.
 #[derive(Debug, Default)]
 pub struct ProfilesBuilder {
     dictionary: Dictionary,
     resource_profiles: Vec<ResourceProfiles>,
 }
 
-/// The process that a run is of.
+/// The process of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Process<'a> {
     /// Its number.
@@ -40,7 +40,7 @@ pub struct Process<'a> {
     pub jvm: &'a str,
 }
 
-/// What makes a sample: call chain and attributes, all of the dictionary.
+/// The identity of a sample: call chain and attributes, all of the dictionary.
 type Identity = (i32, Vec<i32>);
 
 impl ProfilesBuilder {
@@ -52,7 +52,7 @@ impl ProfilesBuilder {
         sums: &StackSums,
         entities: &Entities,
     ) {
-        // What is told apart here, but not by names, is one sample.
+        // Keys that differ, but not in their names, are one sample.
         let mut samples = IndexMap::<Identity, StackSum, RandomState>::default();
         for (key, sum) in sums.sorted(entities) {
             let identity = self.identity(key, entities);
@@ -76,7 +76,7 @@ impl ProfilesBuilder {
             period_type: Some(contentions),
             period: 1,
         };
-        // Tools show the first one unless they are told otherwise.
+        // Tools show the first one by default.
         let profiles = vec![
             profile(delay, |sum| sum.duration_ns),
             profile(contentions, |sum| sum.waits),

@@ -1,11 +1,11 @@
-//! The times in which something was shown already.
+//! The times that the trace already covers.
 
 /// Disjoint ranges of time, in order, with gaps between them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Covered(Vec<(u64, u64)>);
 
 impl Covered {
-    /// More gaps are not remembered: the oldest counts as covered then.
+    /// The most gaps: beyond it the oldest counts as covered.
     const MAX_RANGES: usize = 256;
 
     /// Covers the time from `start` to `end`. Returns the parts that were not covered before.
@@ -14,7 +14,7 @@ impl Covered {
             return Vec::new();
         }
         let ranges = &mut self.0;
-        // Those that touch the new one.
+        // The ranges that touch the new one.
         let first = ranges.partition_point(|&(_, range_end)| range_end < start);
         let behind = ranges.partition_point(|&(range_start, _)| range_start <= end);
         let (mut gaps, mut from) = (Vec::new(), start);
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn each_moment_is_new_once() {
-        // Pseudorandom ranges of a second, told apart moment by moment.
+        // Pseudorandom ranges of a second, checked moment by moment.
         let mut random = 0x9e37_79b9_7f4a_7c15_u64;
         let mut next = |below: u64| {
             random ^= random << 13;

@@ -1,4 +1,4 @@
-//! The messages of a trace: of Perfetto's `perfetto_trace.proto` the fields that are used.
+//! The messages of a trace: the fields used of Perfetto's `perfetto_trace.proto`.
 
 use prost::Message;
 
@@ -21,9 +21,9 @@ pub(super) struct TracePacket {
     pub(super) track_descriptor: Option<TrackDescriptor>,
 }
 
-/// What was interned before is forgotten.
+/// The reader forgets all interned entries.
 pub(super) const SEQ_INCREMENTAL_STATE_CLEARED: u32 = 1;
-/// The packet refers to what was interned.
+/// The packet refers to interned entries.
 pub(super) const SEQ_NEEDS_INCREMENTAL_STATE: u32 = 2;
 
 #[derive(Clone, PartialEq, Message)]
@@ -41,7 +41,7 @@ pub(super) struct Clock {
 }
 
 pub(super) const CLOCK_REALTIME: u32 = 1;
-/// The one that timestamps are of where a trace does not say otherwise.
+/// The default clock of timestamps.
 pub(super) const CLOCK_BOOTTIME: u32 = 6;
 
 #[derive(Clone, PartialEq, Message)]

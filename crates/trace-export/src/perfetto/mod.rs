@@ -5,12 +5,12 @@
 //! ├─ threads
 //! │  └─ worker-1 #11               its waits; in each its parts: who had the lock, and where
 //! └─ locks
-//!    └─ java.util.Hashtable@49ab   who had it while anybody waited
+//!    └─ java.util.Hashtable@49ab   its owners while anybody waited
 //! ```
 //!
-//! An arrow leads from a mark on the owner's track to each part of a wait that it is to blame for.
-//! Slices of the category `wait` add up to the blocked time, and so do those of `part`. Packets
-//! are written as waits are found, in any order of time; readers sort them.
+//! An arrow leads from a mark on the owner's track to each part of a wait that the owner caused.
+//! Slices of the category `wait` add up to the blocked time, and so do those of `part`. Packets are
+//! written as waits are found, in any order of time; readers sort them.
 
 mod covered;
 mod message;
@@ -36,32 +36,32 @@ use self::texts::{Text, Texts, Use};
 use self::tracks::Tracks;
 use crate::stretches::{Stretch, end_ns, stretches};
 
-/// A trace that is being written.
+/// A trace under construction.
 pub struct TraceWriter<W: Write> {
     out: Packets<W>,
-    /// How many tracks there are.
+    /// The number of tracks.
     tracks: u64,
-    /// How many arrows.
+    /// The number of arrows.
     flows: u64,
     run: Run,
 }
 
-/// The run that is being written.
+/// The current run.
 #[derive(Default)]
 struct Run {
     start_unix_ns: u64,
-    /// The tracks above those of threads and of locks.
+    /// The parent tracks of threads and of locks.
     above_threads: u64,
     above_locks: u64,
     threads: Tracks<ThreadIndex>,
     locks: Tracks<LockIndex>,
-    /// When owners of locks are shown already.
+    /// The times at which the owners of a lock are already shown.
     covered: HashMap<LockIndex, Covered, RandomState>,
     methods: MethodTable,
 }
 
 impl Run {
-    /// A time of the run in nanoseconds since 1970.
+    /// Returns a time of the run in nanoseconds since 1970.
     fn at(&self, time_ns: u64) -> u64 {
         self.start_unix_ns.saturating_add(time_ns)
     }
@@ -75,7 +75,7 @@ impl<W: Write> TraceWriter<W> {
     /// Those of `out`.
     pub fn new(out: W) -> io::Result<Self> {
         let mut out = Packets::new(out);
-        // Timestamps are of the wall clock: tell both what it is called.
+        // Timestamps are of the wall clock: define it under both clocks.
         let clocks = [CLOCK_REALTIME, CLOCK_BOOTTIME].map(|clock_id| Clock {
             clock_id,
             timestamp: 1,
@@ -95,8 +95,8 @@ impl<W: Write> TraceWriter<W> {
         })
     }
 
-    /// Begins a run of the process `pid`, which began so many nanoseconds after 1970. Waits are of
-    /// this one from now on.
+    /// Begins a run of the process `pid`, which began `start_unix_ns` nanoseconds after 1970. Waits
+    /// belong to it from now on.
     ///
     /// # Errors
     ///
@@ -125,7 +125,7 @@ impl<W: Write> TraceWriter<W> {
         Ok(())
     }
 
-    /// Adds a wait of the run, of which the analysis has found
+    /// Adds a wait of the run, for which the analysis has found
     /// [`Detail::Contentions`](trace_analysis::Detail).
     ///
     /// # Errors
@@ -221,7 +221,7 @@ impl<W: Write> TraceWriter<W> {
         Ok(())
     }
 
-    /// A track of a thread, for a time or for a mark.
+    /// Returns a track of a thread, for a time or for a mark.
     fn thread_track(
         &mut self,
         thread: ThreadIndex,
@@ -268,7 +268,7 @@ impl<W: Write> TraceWriter<W> {
     }
 }
 
-/// What a packet says of a slice or a mark.
+/// The contents of a packet of a slice or a mark.
 struct Slice<'a> {
     category: &'static str,
     name: Text,
@@ -296,7 +296,7 @@ impl<W: Write> Packets<W> {
         }
     }
 
-    /// Tells readers to forget all texts, if those are many.
+    /// Tells readers to forget all texts when there are too many.
     fn forget_texts_if_too_many(&mut self) {
         if self.texts.are_too_many() {
             self.texts = Texts::default();

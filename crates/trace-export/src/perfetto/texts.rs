@@ -1,4 +1,4 @@
-//! Texts that come again and again: a packet refers to them by number.
+//! Interned texts: a packet refers to them by number.
 
 use foldhash::fast::RandomState;
 use indexmap::IndexSet;
@@ -6,14 +6,14 @@ use trace_analysis::{ChainIndex, Entities, LockIndex, Value};
 
 use super::message::{InternedData, InternedName};
 
-/// What a text says.
+/// A text by the entity that it names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Text {
-    /// This.
+    /// A literal.
     Fixed(&'static str),
-    /// What a value is called.
+    /// The name of a value.
     Name(Value),
-    /// What a value is called, and by what it is told apart from others.
+    /// The name of a value, with the number that identifies it.
     Key(Value),
     /// An owner: a thread, and its method.
     Owner(Value, Value),
@@ -41,7 +41,7 @@ impl Text {
     }
 }
 
-/// What a text is for. Each has numbers of its own.
+/// The use of a text. Each has numbers of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Use {
     Category,
@@ -55,21 +55,21 @@ pub(super) enum Use {
 pub(super) struct Texts {
     known: IndexSet<(Use, Text), RandomState>,
     bytes: usize,
-    /// What the next packet has to tell.
+    /// The texts to be sent with the next packet.
     news: InternedData,
 }
 
 impl Texts {
-    /// So much a reader has to remember. Then it may forget all.
+    /// The most bytes that a reader has to remember. Then it may forget all.
     const MAX_BYTES: usize = 8 << 20;
     const MAX_TEXTS: usize = 1 << 17;
 
-    /// There is no room for more.
+    /// Returns whether the limit is reached.
     pub(super) fn are_too_many(&self) -> bool {
         self.bytes > Self::MAX_BYTES || self.known.len() > Self::MAX_TEXTS
     }
 
-    /// The number of a text.
+    /// Returns the number of a text.
     pub(super) fn number(&mut self, of: Use, text: Text, entities: &Entities) -> u64 {
         let (index, is_new) = self.known.insert_full((of, text));
         let iid = index as u64 + 1;
@@ -87,7 +87,7 @@ impl Texts {
         iid
     }
 
-    /// What was added since the last time.
+    /// Takes the texts added since the last call.
     pub(super) fn take_news(&mut self) -> Option<InternedData> {
         let news = std::mem::take(&mut self.news);
         (news != InternedData::default()).then_some(news)

@@ -1,13 +1,13 @@
-//! The tracks of a run, and which of them are free when.
+//! The tracks of a run, and when they are free.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
 use foldhash::fast::RandomState;
 
-/// Tracks of threads or of locks. Most have one. What comes later than what it was followed by is
-/// on another one of the same name: readers put the ends and begins of one track in order by
-/// their times, and where those are equal by their order in the file.
+/// Tracks of threads or of locks. Most have one. A slice that begins before the end of an earlier
+/// one goes to another track of the same name: readers order the ends and begins of a track by
+/// time, and by their order in the file where times are equal.
 #[derive(Debug)]
 pub(super) struct Tracks<T>(HashMap<T, Vec<Track>, RandomState>);
 
@@ -24,7 +24,7 @@ impl<T> Default for Tracks<T> {
 }
 
 impl<T: Hash + Eq> Tracks<T> {
-    /// Finds a track of `owner` for what lasts from `start` to `end`, or makes one of the number
+    /// Finds a track of `owner` that is free from `start` to `end`, or creates one with the number
     /// that `new` returns.
     pub(super) fn reserve(
         &mut self,
@@ -47,7 +47,7 @@ impl<T: Hash + Eq> Tracks<T> {
         uuid
     }
 
-    /// The first track of `owner`, for what does not last.
+    /// Returns the first track of `owner`, for marks.
     pub(super) fn first(&mut self, owner: T, new: impl FnOnce() -> u64) -> u64 {
         let tracks = self.0.entry(owner).or_default();
         if let Some(track) = tracks.first() {

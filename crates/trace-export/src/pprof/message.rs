@@ -1,9 +1,9 @@
-//! The messages of a profile, as far as they are used here: pprof's `proto/profile.proto`.
+//! The messages of a profile, with the fields used here: pprof's `proto/profile.proto`.
 
 /// A profile.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct Profile {
-    /// What the values of each sample are.
+    /// The types of the values of each sample.
     #[prost(message, repeated, tag = "1")]
     pub(super) sample_type: Vec<ValueType>,
     #[prost(message, repeated, tag = "2")]
@@ -12,7 +12,7 @@ pub(super) struct Profile {
     pub(super) location: Vec<Location>,
     #[prost(message, repeated, tag = "5")]
     pub(super) function: Vec<Function>,
-    /// What others refer to by position; the first is empty.
+    /// The texts that others refer to by position; the first is empty.
     #[prost(string, repeated, tag = "6")]
     pub(super) string_table: Vec<String>,
     /// Nanoseconds since 1970.
@@ -30,7 +30,7 @@ pub(super) struct Profile {
     pub(super) default_sample_type: i64,
 }
 
-/// What a value means. Both are texts.
+/// The meaning of a value. Both fields are texts.
 #[derive(Clone, Copy, PartialEq, prost::Message)]
 pub(super) struct ValueType {
     #[prost(int64, tag = "1")]
@@ -76,13 +76,13 @@ pub(super) struct Location {
 pub(super) struct Line {
     #[prost(uint64, tag = "1")]
     pub(super) function_id: u64,
-    /// 0 where not known.
+    /// 0 where unknown.
     #[prost(int64, tag = "2")]
     pub(super) line: i64,
 }
 
-/// A function. Name and file are texts. It has no system name: *pprof* takes names that equal
-/// theirs for C++, and leaves out what is in angle brackets.
+/// A function. Name and file are texts. It has no system name: *pprof* takes a name that equals its
+/// system name for C++, and removes the text in angle brackets.
 #[derive(Clone, Copy, PartialEq, prost::Message)]
 pub(super) struct Function {
     #[prost(uint64, tag = "1")]

@@ -1,8 +1,8 @@
 //! Profiles in the format of *pprof*, compressed with gzip.
 //!
-//! As Go's runtime does it: the call chains of owners are a profile of *mutexes*, those of
-//! waiters one of *blocking*. Each sample has the values `contentions`, a count, and `delay`, in
-//! nanoseconds, and labels tell lock class, threads and kind of waiting.
+//! As in Go's runtime, the call chains of owners are a profile of *mutexes*, and those of waiters
+//! one of *blocking*. Each sample has the values `contentions`, a count, and `delay`, in
+//! nanoseconds; labels name lock class, threads and kind of wait.
 
 mod message;
 
@@ -41,7 +41,7 @@ pub fn write(
     gzip.finish()?.flush()
 }
 
-/// What samples refer to by number.
+/// The tables that samples refer to by number.
 struct Builder<'a> {
     entities: &'a Entities,
     /// Texts; the first is empty, as the format demands.
@@ -83,7 +83,7 @@ impl<'a> Builder<'a> {
         labels
             .filter_map(|(name, value)| {
                 let (str, num) = match value {
-                    // Would be a number.
+                    // An empty text would be a number.
                     LabelValue::Text(text) if text.is_empty() => return None,
                     LabelValue::Text(text) => (self.text(text), 0),
                     LabelValue::Number(num) => (0, num),
@@ -94,7 +94,7 @@ impl<'a> Builder<'a> {
             .collect()
     }
 
-    /// The number of a location, from 1.
+    /// Returns the number of a location, counted from 1.
     fn location(&mut self, frame: StackFrame) -> u64 {
         let (file, line) = match frame {
             StackFrame::Java(frame) => {
@@ -147,7 +147,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// The format has signed numbers only.
+/// Converts to a signed number, the only kind of the format.
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

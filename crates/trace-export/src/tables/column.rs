@@ -1,4 +1,4 @@
-//! Columns while they are filled.
+//! Columns under construction.
 
 use std::mem;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use parquet::errors::ParquetError;
 use parquet::file::writer::SerializedColumnWriter;
 use parquet::schema::types::{Type, TypePtr};
 
-/// What a column holds. Numbers are signed, and moments in microseconds, because not every reader
+/// The type of a column. Numbers are signed, and moments in microseconds, because not every reader
 /// of Parquet knows others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -24,7 +24,7 @@ pub(super) enum Kind {
     Time,
 }
 
-/// A column: its name, and whether a row may have nothing in it.
+/// A column: its name, and whether it is optional.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Column {
     pub(super) name: &'static str,
@@ -57,7 +57,7 @@ impl Column {
         }
     }
 
-    /// A row may have nothing in it.
+    /// Makes the column optional.
     pub(super) const fn optional(self) -> Self {
         Self {
             is_optional: true,
@@ -113,11 +113,11 @@ impl From<Option<u64>> for Cell<'_> {
 /// A column of some rows.
 pub(super) struct Cells {
     values: Values,
-    /// Of each row of an optional column: 1 if it has a value, 0 if nothing.
+    /// For each row of an optional column: 1 if it has a value, 0 if not.
     levels: Option<Vec<i16>>,
 }
 
-/// The values that are there.
+/// The values that exist.
 enum Values {
     Text(Texts),
     Number(Vec<i64>),
@@ -139,7 +139,7 @@ impl Cells {
         }
     }
 
-    /// Adds a cell of the column's kind, or nothing to an optional column.
+    /// Adds a cell of the column's type, or the absence of a value to an optional column.
     pub(super) fn push(&mut self, cell: Cell<'_>) {
         if let Some(levels) = &mut self.levels {
             levels.push(i16::from(cell != Cell::Nothing));
@@ -156,7 +156,7 @@ impl Cells {
         }
     }
 
-    /// Writes what was added, which is then no longer here.
+    /// Writes the cells and removes them.
     pub(super) fn write(
         &mut self,
         writer: &mut SerializedColumnWriter<'_>,
@@ -189,12 +189,12 @@ impl Cells {
     }
 }
 
-/// Texts, most of which come again and again.
+/// Texts, most of which are repeated.
 #[derive(Default)]
 struct Texts {
-    /// Each once.
+    /// Each text once.
     distinct: IndexSet<Box<str>, RandomState>,
-    /// Where that of each row stands.
+    /// The position of each row's text.
     positions: Vec<u32>,
 }
 
@@ -204,11 +204,11 @@ impl Texts {
             Some(position) => position,
             None => self.distinct.insert_full(text.into()).0,
         };
-        // There are not more texts than rows, of which a group has less.
+        // A group has fewer rows than that, and no more texts than rows.
         self.positions.push(position as u32);
     }
 
-    /// The text of each row; those that are the same share their memory.
+    /// Takes the text of each row; equal ones share their memory.
     fn take(&mut self) -> Vec<ByteArray> {
         let distinct: Vec<_> = mem::take(&mut self.distinct)
             .into_iter()
@@ -220,7 +220,7 @@ impl Texts {
     }
 }
 
-/// What is beyond the greatest signed number is that number.
+/// Converts to a signed number; a greater number becomes the greatest one.
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -1,26 +1,26 @@
-//! How much of a run its tables have.
+//! Coverage of a run by its tables.
 
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::record::Field;
 
-/// How much of a run its tables have. What is greater has more.
+/// Coverage of a run by its tables. A greater value covers more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Coverage {
     /// Nothing is missing.
     pub(super) is_complete: bool,
-    /// How far into the trace.
+    /// The time from the start of the trace.
     pub(super) duration_ns: u64,
-    /// How many there are.
+    /// The number of waits.
     pub(super) waits: u64,
 }
 
 impl Coverage {
-    /// Nothing is missing.
+    /// Returns whether nothing is missing.
     pub fn is_complete(self) -> bool {
         self.is_complete
     }
 
-    /// Reads it from a file of the table `runs`; `None` if that is damaged.
+    /// Reads the coverage from a file of the table `runs`; `None` if the file is damaged.
     pub fn read(runs: impl ChunkReader + 'static) -> Option<Self> {
         let runs = SerializedFileReader::new(runs).ok()?;
         let run = runs.get_row_iter(None).ok()?.next()?.ok()?;

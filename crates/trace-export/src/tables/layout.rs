@@ -1,15 +1,16 @@
-//! What is in each table. `docs/tables.md` says it for people, and a test that both agree.
+//! The columns of each table. `docs/tables.md` describes them for people, and a test compares the
+//! two.
 
 use super::column::Column;
 
-/// What a table is called, and its columns.
+/// A table's name and columns.
 #[derive(Debug)]
 pub(super) struct Layout {
     pub(super) name: &'static str,
     pub(super) columns: &'static [Column],
 }
 
-/// The waits: each once.
+/// The waits, each once.
 pub(super) const WAITS: Layout = Layout {
     name: "waits",
     columns: &[
@@ -34,8 +35,8 @@ pub(super) const WAITS: Layout = Layout {
     ],
 };
 
-/// What each owner had of each wait. Has what is asked most of waits, too, so that one table
-/// answers it.
+/// The share of each owner in each wait. Also has the columns that questions about waits use most,
+/// so that one table answers them.
 pub(super) const BLAME: Layout = Layout {
     name: "blame",
     columns: &[
@@ -58,7 +59,7 @@ pub(super) const BLAME: Layout = Layout {
     ],
 };
 
-/// Waits of those who owned another lock meanwhile, for which others waited.
+/// Waits during which the waiter owned another lock that others waited for.
 pub(super) const NESTINGS: Layout = Layout {
     name: "nestings",
     columns: &[

@@ -6,10 +6,10 @@
 //!           nestings/ threads/ methods/ chains/ locks/ runs/
 //! ```
 //!
-//! `docs/tables.md` says what is in each. Rows are written as waits are found; in memory are those
-//! of one group of rows, and what waits refer to. All files get their names when they are
-//! complete, that of `runs` last: a run that is in `runs` is complete. The same trace always makes
-//! the same files.
+//! `docs/tables.md` describes the columns of each. Rows are written as waits are found; memory
+//! holds the rows of one group, and the entities that waits refer to. All files get their names
+//! when they are complete, `runs` last: a run that is in `runs` is complete. The same trace always
+//! makes the same files.
 
 mod column;
 mod coverage;
@@ -35,22 +35,22 @@ pub use self::place::{Place, host_folder};
 use self::referred::Referred;
 use self::table::{Finished, Table};
 
-/// Version of the tables' layout, which each file has as `locktrace.tables` in its metadata.
-/// Raised when a column changes its meaning or goes, not when one is added.
+/// Version of the tables' layout, which each file has as `locktrace.tables` in its metadata. Raised
+/// when a column changes its meaning or is removed, not when one is added.
 pub const VERSION: u32 = 1;
 
-/// Which waits of a run are in its tables.
+/// The selection of waits in the tables of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// Those of these kinds.
+    /// The kinds of the waits.
     pub kinds: Vec<WaitKind>,
-    /// Not all of these.
+    /// Whether some waits of these kinds are left out.
     pub is_filtered: bool,
     /// Nestings are wanted: the analysis finds [`Detail::Roots`](trace_analysis::Detail).
     pub has_nestings: bool,
 }
 
-/// The tables of a run, while its waits are found. They vanish if they are not finished.
+/// The tables of a run under construction. They vanish if they are not finished.
 pub struct RunTables {
     place: Place,
     extent: Extent,
@@ -60,12 +60,12 @@ pub struct RunTables {
     names: Names,
     methods: MethodTable,
     referred: Referred,
-    /// How many waits there were.
+    /// The number of waits.
     count: u64,
     duration_ns: u64,
 }
 
-/// What the waits and the parts of waits have in common.
+/// The cells that the waits and their parts share.
 struct Common {
     number: u64,
     lock_class: Rc<str>,
@@ -81,7 +81,7 @@ impl RunTables {
     ///
     /// # Errors
     ///
-    /// If a file cannot be made; the folder is named.
+    /// If a file cannot be created; the folder is named.
     pub fn create(place: Place, extent: Extent) -> io::Result<Self> {
         Ok(Self {
             waits: create(&layout::WAITS, &place)?,
@@ -97,8 +97,8 @@ impl RunTables {
         })
     }
 
-    /// Adds a wait, of which the analysis has found [`Detail::Owners`](trace_analysis::Detail) at
-    /// least.
+    /// Adds a wait, for which the analysis has found at least
+    /// [`Detail::Owners`](trace_analysis::Detail).
     ///
     /// # Errors
     ///
@@ -128,7 +128,7 @@ impl RunTables {
             Cell::Number(wait.barging_holds),
         ])?;
         let mut blame: Vec<_> = wait.blame.iter().collect();
-        // A wait has them in no order, but the same trace makes the same files.
+        // The parts of a wait have no order, but the same trace makes the same files.
         blame.sort_by_cached_key(|blame| {
             let code = self.name(Aspect::OwnerChain, wait, blame.owner, entities);
             let thread = blame.owner.thread().map(|(thread, _)| thread);
@@ -235,14 +235,14 @@ impl RunTables {
         ])
     }
 
-    /// What a part of a wait is called under an aspect, in every run. That of a method may stand
-    /// for more than the method.
+    /// Returns the name of a part of a wait under an aspect, which is the same in every run. The
+    /// name of a method may stand for more than the method.
     fn name(&mut self, aspect: Aspect, wait: &Wait, owner: Owner, entities: &Entities) -> Rc<str> {
         let value = aspect.value(wait, owner, entities, &mut self.methods);
         self.method(value, entities)
     }
 
-    /// What a value is called, which is perhaps a method.
+    /// Returns the name of a value that may be a method.
     fn method(&mut self, value: Value, entities: &Entities) -> Rc<str> {
         if let Value::Method(method) | Value::MethodInWait(method) = value {
             self.referred.method(value, method);
@@ -250,8 +250,8 @@ impl RunTables {
         self.names.key(value, entities)
     }
 
-    /// Returns how much of the run the tables have, if all its waits were added. `summary` is what the
-    /// analysis of the trace has found.
+    /// Returns the coverage of the run by the tables, if all its waits were added. `summary` is the
+    /// result of the analysis.
     pub fn coverage(&self, summary: &TraceSummary) -> Coverage {
         Coverage {
             is_complete: summary.is_complete(),
@@ -260,8 +260,8 @@ impl RunTables {
         }
     }
 
-    /// Ends the tables, adds what their waits refer to, and gives all of them their names.
-    /// `summary` is what the analysis of the trace has found. Returns the files, that of `runs` last.
+    /// Ends the tables, adds the entities that their waits refer to, and gives all files their
+    /// names. `summary` is the result of the analysis. Returns the files, `runs` last.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Names that come again and again.
+//! A cache of names.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -6,15 +6,15 @@ use std::rc::Rc;
 use foldhash::fast::RandomState;
 use trace_analysis::{Entities, Value};
 
-/// Remembers what values are called.
+/// A cache of the names of values.
 #[derive(Debug, Default)]
 pub(super) struct Names(HashMap<Value, Rc<str>, RandomState>);
 
 impl Names {
-    /// So many are remembered. Then all are forgotten.
+    /// The most names. Then all are forgotten.
     const MAX: usize = 1 << 16;
 
-    /// What stands for `value` in every run.
+    /// Returns the key of `value`, which is the same in every run.
     pub(super) fn key(&mut self, value: Value, entities: &Entities) -> Rc<str> {
         if let Some(name) = self.0.get(&value) {
             return Rc::clone(name);

@@ -1,4 +1,4 @@
-//! Where the tables of a run go.
+//! Paths of the tables of a run.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -6,38 +6,38 @@ use std::time::{Duration, SystemTime};
 
 use super::layout::RUNS;
 
-/// What a run is known by among those of all hosts.
+/// The identity of a run among the runs of all hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The folder of all runs.
     pub directory: PathBuf,
-    /// What the names of files begin with that are not complete. Readers pass over those with a dot.
+    /// The prefix of files that are not complete. Readers skip names that begin with a dot.
     pub temporary_prefix: String,
-    /// Where the JVM ran.
+    /// The host of the JVM.
     pub host: String,
-    /// The version of the application that it ran, if somebody has said it.
+    /// The version of the application, if given.
     pub release: Option<String>,
-    /// When the trace began, in nanoseconds since 1970.
+    /// The start of the trace, in nanoseconds since 1970.
     pub start_unix_ns: u64,
-    /// Process of the JVM.
+    /// The process of the JVM.
     pub pid: u32,
 }
 
 impl Place {
     const FILE_NAME: &str = "part-0.parquet";
 
-    /// The file of the table `runs`, below the folder of all runs.
+    /// Returns the file of the table `runs`, relative to the folder of all runs.
     pub fn name_of_run(&self) -> PathBuf {
         self.name(RUNS.name)
     }
 
-    /// The file of a table.
+    /// Returns the file of a table.
     pub(super) fn file(&self, table: &str) -> PathBuf {
         self.directory.join(self.name(table))
     }
 
-    /// The same, below the folder of all runs. Folders are named as Hive has them: readers make
-    /// columns of them.
+    /// Returns the same, relative to the folder of all runs. Folders are named as in Hive: readers
+    /// make columns of them.
     fn name(&self, table: &str) -> PathBuf {
         let Self {
             host,
@@ -53,20 +53,20 @@ impl Place {
     }
 }
 
-/// The folder of a host, in whatever there is for each of them.
+/// Returns the name of the folder of a host.
 pub fn host_folder(host: &str) -> String {
     format!("host={}", escaped(host))
 }
 
-/// The day in UTC, as `2026-11-24`.
+/// Returns the day in UTC, as `2026-11-24`.
 fn day(unix_ns: u64) -> String {
     let time = SystemTime::UNIX_EPOCH + Duration::from_nanos(unix_ns);
     let time = humantime::format_rfc3339_seconds(time).to_string();
     time.split('T').next().unwrap_or_default().to_owned()
 }
 
-/// A name without what means something in a path, escaped as Hive does. What is not of ASCII stays: Spark
-/// makes a character of each escape.
+/// Escapes characters that have a meaning in a path, as Hive does. Characters outside of ASCII
+/// stay: Spark makes a character of each escape.
 fn escaped(name: &str) -> String {
     let mut escaped = String::new();
     for character in name.chars() {

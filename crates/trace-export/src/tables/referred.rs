@@ -1,4 +1,4 @@
-//! What waits refer to: tables of their own.
+//! Tables of the entities that waits refer to.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,25 +11,25 @@ use trace_analysis::{ChainIndex, Entities, Lock, LockIndex, MethodIndex, ThreadI
 use super::column::Cell;
 use super::table::{Finished, Table};
 
-/// What waits refer to. Threads and locks are numbered as they are found; of chains and methods
-/// the names are the same in every run.
+/// The entities that waits refer to. Threads and locks are numbered as they are found; the names of
+/// chains and methods are the same in every run.
 #[derive(Debug, Default)]
 pub(super) struct Referred {
     threads: IndexSet<ThreadIndex, RandomState>,
-    /// With the class as a report tells it.
+    /// With the class as a report names it.
     locks: IndexMap<LockIndex, Rc<str>, RandomState>,
     chains: IndexSet<ChainIndex, RandomState>,
-    /// What stands in the place of a method.
+    /// The placeholders of methods.
     methods: IndexMap<Value, MethodIndex, RandomState>,
 }
 
 impl Referred {
-    /// The number of a thread. Its name may still change.
+    /// Returns the number of a thread. Its name may still change.
     pub(super) fn thread(&mut self, thread: ThreadIndex) -> u64 {
         self.threads.insert_full(thread).0 as u64
     }
 
-    /// The number of a lock.
+    /// Returns the number of a lock.
     pub(super) fn lock(&mut self, lock: LockIndex, class: &Rc<str>) -> u64 {
         let entry = self.locks.entry(lock);
         let number = entry.index() as u64;
@@ -43,7 +43,7 @@ impl Referred {
         chain
     }
 
-    /// Notes what stands for a method.
+    /// Notes a value that stands for a method.
     pub(super) fn method(&mut self, value: Value, method: MethodIndex) {
         self.methods.insert(value, method);
     }
@@ -107,7 +107,7 @@ impl Referred {
         table.finish()
     }
 
-    /// Writes the methods of all frames, and what stands for one in the tables of waits.
+    /// Writes the methods of all frames, and their placeholders in the tables of waits.
     pub(super) fn write_methods(
         &self,
         mut table: Table,

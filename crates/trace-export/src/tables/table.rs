@@ -1,4 +1,4 @@
-//! A table that is being written, in one file.
+//! A table under construction, in one file.
 
 use std::fs::{self, File, Permissions};
 use std::io;
@@ -18,12 +18,12 @@ use super::column::{Cell, Cells, Column};
 use super::layout::Layout;
 use super::place::Place;
 
-/// Rows that a reader can pass over together; as many are in memory.
+/// The rows of a group, which a reader can skip together; as many are in memory.
 const GROUP_ROWS: usize = 131_072;
 
-/// A table that is being written, under a name that readers pass over.
+/// A table under construction, with a name that readers skip.
 pub(super) struct Table {
-    /// What it will be called.
+    /// The final path.
     path: PathBuf,
     temporary: TempPath,
     writer: SerializedFileWriter<File>,
@@ -31,14 +31,14 @@ pub(super) struct Table {
     rows: usize,
 }
 
-/// A table that is complete, but has no name yet. Vanishes if it gets none.
+/// A table that is complete, but not yet named. Vanishes if it stays so.
 pub(super) struct Finished {
     path: PathBuf,
     temporary: TempPath,
 }
 
 impl Table {
-    /// Begins a table. `version` is that of the layout of all tables.
+    /// Begins a table. `version` is the version of the layout of all tables.
     pub(super) fn create(layout: &Layout, place: &Place, version: u32) -> io::Result<Self> {
         let directory = &place.directory;
         let (file, temporary) = temporary_file(directory, &place.temporary_prefix)
@@ -88,7 +88,7 @@ impl Table {
         Ok(())
     }
 
-    /// Writes what is left.
+    /// Writes the rest.
     pub(super) fn finish(mut self) -> io::Result<Finished> {
         if self.rows > 0 {
             self.flush()?;
@@ -115,7 +115,7 @@ impl Finished {
         }
     }
 
-    /// Gives the table its name in one step: whoever reads the folder never sees a part of it.
+    /// Gives the table its name in one step, so that readers of the folder never see a part of it.
     /// Returns the name.
     pub(super) fn publish(self) -> io::Result<PathBuf> {
         let Self { path, temporary } = self;
@@ -129,8 +129,8 @@ impl Finished {
     }
 }
 
-/// A file in `directory`, which is made if need be. Other users read it later, as far as the umask
-/// lets them.
+/// Creates a file in `directory`, which is created if missing. Other users read it later, as far as
+/// the umask lets them.
 fn temporary_file(directory: &Path, prefix: &str) -> io::Result<NamedTempFile> {
     fs::create_dir_all(directory)?;
     tempfile::Builder::new()
@@ -163,7 +163,7 @@ fn named(path: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
-/// The error of the system, if that is what went wrong.
+/// Returns the error of the system, if there is one.
 fn io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(error) => match error.downcast::<io::Error>() {

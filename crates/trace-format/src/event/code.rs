@@ -1,4 +1,4 @@
-//! The events that describe classes, methods and call chains, and end them.
+//! Events that describe classes, methods and call chains, and end them.
 
 use super::payload::payload;
 use super::value::Frame;
@@ -10,8 +10,7 @@ payload! {
     pub struct ClassDescription<'a> {
         /// The class described.
         pub class: ClassId,
-        /// Its superclass; none if that is `java.lang.Object` or
-        /// there is none.
+        /// Its superclass; none for an interface or where that is `java.lang.Object`.
         pub super_class: ClassId,
         /// Its class loader; 0 for the boot loader.
         pub loader: LoaderId,
@@ -59,7 +58,7 @@ payload! {
     pub struct LoaderUnload {
         /// The loader.
         pub loader: LoaderId,
-        /// When.
+        /// Time of the unloading.
         pub time_ns: u64,
     }
 }

@@ -1,4 +1,4 @@
-//! The fields of events by name, for whoever shows or compares events of any type.
+//! The fields of events by name, for code that shows or compares events of any type.
 
 use super::value::{
     Blocker, ChainRef, Frame, Hold, LockOwner, ParkEndReason, ParkTimeout, StackRange,
@@ -12,7 +12,7 @@ use crate::id::{
 pub enum FieldValue<'a> {
     /// A number or an identifier.
     Number(u64),
-    /// Whether something is so.
+    /// A boolean.
     Flag(bool),
     /// Text.
     Text(&'a str),
@@ -20,21 +20,21 @@ pub enum FieldValue<'a> {
     Frames(&'a [Frame]),
     /// A call chain, or a reference to one.
     Chain(ChainRef),
-    /// What a thread parks on.
+    /// The object that a thread parks on.
     Blocker(Blocker),
-    /// How long a thread parks at most.
+    /// The limit of a park.
     Timeout(ParkTimeout),
-    /// Why a thread parks no longer.
+    /// The reason for the end of a park.
     Reason(ParkEndReason),
-    /// Who owned a lock.
+    /// The owner of a lock.
     Owner(LockOwner),
-    /// For how long a lock was held.
+    /// The duration of a hold.
     Hold(Hold),
     /// The memory of a stack.
     Stack(StackRange),
 }
 
-/// Declares what values of fields are made of.
+/// Declares the conversions of values of fields.
 macro_rules! values {
     ($($value:ident: $($type:ty),+ => $make:expr;)+) => {$($(
         impl<'a> From<&'a $type> for FieldValue<'a> {

@@ -1,4 +1,4 @@
-//! The events of contended monitors.
+//! Events of contended monitors.
 
 use super::payload::payload;
 use super::value::{ChainRef, Hold, LockOwner};
@@ -13,9 +13,9 @@ payload! {
         pub lock: LockId,
         /// Class of the object locked.
         pub class: ClassId,
-        /// Where the object is a `java.lang.Class` (a static synchronized method, a
-        /// class literal): the class that it stands for. Where it is the `int[]` that
-        /// the JVM locks to initialize a class: that class. Else none.
+        /// Where the object is a `java.lang.Class` (a static synchronized method, a class literal):
+        /// the class that it stands for. Where it is the `int[]` that the JVM locks to initialize a
+        /// class: that class. Else none.
         pub mirrored_class: ClassId,
         /// Identity hash code of the object locked.
         pub identity_hash: u32,
@@ -25,17 +25,17 @@ payload! {
 }
 
 payload! {
-    /// Where an object was allocated that is a contended lock.
+    /// The allocation site of an object that is a contended lock.
     ///
-    /// Stands before the [description](LockDescription) of the lock, or before the begin of a park
-    /// that tells of it first, in the order of its numbers.
+    /// Precedes the [description](LockDescription) of the lock, or the first begin of a park that
+    /// names it, in the order of its numbers.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct LockSite {
         /// Class of the object.
         pub class: ClassId,
         /// Identity hash code of the object.
         pub identity_hash: u32,
-        /// The call chain that allocated it: constructors are not in it, but those that allocate
+        /// The call chain that allocated it. Constructors are not in it, except those that allocate
         /// an object of another class.
         pub chain: ChainId,
     }
@@ -49,16 +49,15 @@ payload! {
         pub lock: LockId,
         /// Per-lock sequence number.
         pub sequence: u64,
-        /// When the wait began.
+        /// Begin of the wait.
         pub time_ns: u64,
-        /// Where the writer stands.
+        /// The writer's position.
         pub chain: ChainId,
         /// The lock is being re-acquired after `Object.wait`.
         pub after_wait: bool,
-        /// The thread that owned the lock at some moment after the number was taken.
-        /// If it releases the lock later, that has an event, unless it had decided
-        /// before the number was taken that nobody needs one. Not known before
-        /// version 4.
+        /// The thread that owned the lock at some moment after the number was taken. If it releases
+        /// the lock later, that has an event, unless it had decided before the number was taken
+        /// that nobody needs one. Not known before version 4.
         pub owner: LockOwner,
     }
 }
@@ -71,9 +70,9 @@ payload! {
         pub lock: LockId,
         /// Per-lock sequence number.
         pub sequence: u64,
-        /// When the wait ended.
+        /// End of the wait.
         pub time_ns: u64,
-        /// How much of the wait the JVM spent in safepoints.
+        /// The part of the wait that the JVM spent in safepoints.
         pub safepoint_ns: u64,
     }
 }
@@ -86,9 +85,9 @@ payload! {
         pub lock: LockId,
         /// Per-lock sequence number, taken before the release.
         pub sequence: u64,
-        /// When the lock was released.
+        /// Time of the release.
         pub time_ns: u64,
-        /// For how long the writer had held the lock. Not known before version 4.
+        /// Duration of the writer's hold. Not known before version 4.
         pub hold: Hold,
         /// The code that held the lock.
         pub chain: ChainRef,
@@ -96,9 +95,9 @@ payload! {
 }
 
 impl ContendedExit {
-    /// Returns whether `next`, an exit of the same thread, comes directly after this one in
-    /// the order of the lock. So nobody else wrote an event of the lock in between, and all
-    /// waits have seen all or nothing of that hold.
+    /// Returns whether `next`, an exit of the same thread, comes directly after this one in the
+    /// order of the lock. So nobody else wrote an event of the lock in between, and all waits have
+    /// seen all or nothing of that hold.
     pub fn is_followed_by(&self, next: &Self) -> bool {
         self.lock == next.lock
             && self.sequence.checked_add(self.hold.holds().into()) == Some(next.sequence)
@@ -147,7 +146,7 @@ payload! {
 }
 
 payload! {
-    /// Names the call chain behind a forward reference.
+    /// Resolves a forward reference to a call chain.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct ForwardResolved {
         /// The reference.

@@ -1,4 +1,4 @@
-//! The events that stand for lost ones.
+//! Events that stand for lost ones.
 
 use super::payload::payload;
 use crate::id::LockId;
@@ -10,20 +10,19 @@ payload! {
     pub struct LostNumbers {
         /// The lock, or the domain of parks.
         pub lock: LockId,
-        /// The first number that will never come.
+        /// The first lost number.
         pub first: u64,
-        /// How many numbers in a row will never come: 1 at least, and always 1 before
-        /// version 4.
+        /// The number of consecutive lost numbers: 1 at least, and always 1 before version 4.
         pub count: u64,
     }
 }
 
 payload! {
-    /// Events were lost whose sequence numbers are not listed. Events that have no
-    /// such number are not counted.
+    /// Events were lost whose sequence numbers are not listed. Events without a number are not
+    /// counted.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct LostEvents {
-        /// How many.
+        /// Number of lost events.
         pub events: u64,
     }
 }

@@ -1,5 +1,5 @@
-//! The vocabulary of a trace: every event that the tracer can write and the
-//! analysis can read, in decoded form.
+//! The vocabulary of a trace: every event that the tracer can write and the analysis can read, in
+//! decoded form.
 
 mod code;
 mod field;
@@ -44,8 +44,7 @@ impl EventType {
     }
 }
 
-/// Declares the types of events: each with its name, what it carries, and whether
-/// it is metadata.
+/// Declares the types of events: each with its name, its payload, and whether it is metadata.
 macro_rules! events {
     ($($(#[$meta:meta])* $event:ident($payload:ident $(<$life:lifetime>)?), metadata: $metadata:literal;)+) => {
         /// One decoded event. Text borrows from the decoded chunk.
@@ -104,7 +103,7 @@ events! {
     ContendedExit(ContendedExit), metadata: false;
     /// The monitor was deflated.
     LockRetired(LockRetired), metadata: false;
-    /// Names the call chain behind a forward reference.
+    /// Resolves a forward reference to a call chain.
     ForwardResolved(ForwardResolved), metadata: false;
     /// The writer thread ended or detached.
     ThreadEnd(ThreadEnd), metadata: false;
@@ -118,9 +117,9 @@ events! {
     ParkEnd(ParkEnd), metadata: false;
     /// The writer unparks another thread.
     Unpark(Unpark), metadata: false;
-    /// The writer is about to release a synchronizer that it owns alone.
+    /// The writer is about to release a synchronizer that it owns exclusively.
     ExclusiveRelease(ExclusiveRelease), metadata: false;
-    /// Where a lock was allocated.
+    /// The allocation site of a lock.
     LockSite(LockSite), metadata: false;
     /// The stack of another thread, which owned a lock that others waited for.
     OwnerSample(OwnerSample), metadata: false;
@@ -161,7 +160,7 @@ impl Event<'_> {
         }
     }
 
-    /// Returns how many numbers in a row the event stands for, from its own on.
+    /// Returns the number of consecutive sequence numbers of the event, its own included.
     pub fn numbers(&self) -> u64 {
         match self {
             Self::LostNumbers(lost) => lost.count,
@@ -170,8 +169,7 @@ impl Event<'_> {
         }
     }
 
-    /// Returns when the event happened, in nanoseconds since the trace's start,
-    /// if it says so.
+    /// Returns the time of the event, in nanoseconds since the trace's start, if it has one.
     pub fn time_ns(&self) -> Option<u64> {
         match self {
             Self::ContendedEnter(enter) => Some(enter.time_ns),

@@ -1,42 +1,39 @@
-//! The events of parked threads: how the locks of `java.util.concurrent` wait
-//! (paper, section 3.3).
+//! Events of parked threads, by which the locks of `java.util.concurrent` wait (paper, section
+//! 3.3).
 //!
-//! A park event's sequence number belongs to a *domain*. All events of one
-//! blocker are of one domain, so they have an order. Several blockers may share
-//! a domain, and a thread that parks on several blockers has events in several.
-//! Domains are numbered like locks, from 1 to [`PARK_DOMAINS`]; no lock has such
-//! a number.
+//! A park event's sequence number belongs to a *domain*. All events of one blocker are of one
+//! domain, so they have an order. Several blockers may share a domain, and a thread that parks on
+//! several blockers has events in several. Domains are numbered like locks, from 1 to
+//! [`PARK_DOMAINS`]; no lock has such a number.
 
 use super::payload::payload;
 use super::value::{Blocker, Hold, ParkEndReason, ParkTimeout};
 use crate::id::{ChainId, JavaThreadId, LockId, Permit};
 
-/// How many domains there are.
+/// Number of domains.
 pub const PARK_DOMAINS: u64 = 256;
 
 payload! {
     /// The writer parks.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct ParkBegin {
-        /// The domain of the blocker; without one, that of the writer.
+        /// The domain of the blocker; without a blocker, the writer's domain.
         pub domain: LockId,
         /// Sequence number in the domain.
         pub sequence: u64,
-        /// When.
+        /// Begin of the park.
         pub time_ns: u64,
-        /// What the writer waits for.
+        /// The object that the writer waits for.
         pub blocker: Blocker,
-        /// The thread that owned the blocker after the number was taken, as the
-        /// blocker's `getExclusiveOwnerThread()` says; none also for blockers that
-        /// know no owner.
+        /// The thread that owned the blocker after the number was taken, according to the blocker's
+        /// `getExclusiveOwnerThread()`; none also for blockers that know no owner.
         pub owner: JavaThreadId,
-        /// The writer still stands in the queue where it stood when its previous
-        /// park ended: it has not got what it wants in between. `false` also where
-        /// that cannot be known.
+        /// The writer is still in the queue where it was when its previous park ended: it has not
+        /// acquired anything in between. `false` also where that is unknown.
         pub continued: bool,
-        /// Where the writer stands.
+        /// The writer's position.
         pub chain: ChainId,
-        /// For how long at most.
+        /// The limit of the park.
         pub timeout: ParkTimeout,
     }
 }
@@ -49,20 +46,20 @@ payload! {
         pub domain: LockId,
         /// Sequence number in the domain.
         pub sequence: u64,
-        /// When.
+        /// End of the park.
         pub time_ns: u64,
-        /// Why.
+        /// The reason.
         pub reason: ParkEndReason,
-        /// The permit consumed: that of the [`Unpark`] with the same number and the
-        /// writer as target.
+        /// The permit consumed, which the [`Unpark`] with the same number and the writer as target
+        /// gave.
         pub permit: Permit,
-        /// That [`Unpark`] is numbered in the writer's own domain and not in the
-        /// blocker's: whoever wrote it did not see what the writer waited for.
+        /// The number of that [`Unpark`] is of the writer's own domain, not the blocker's: its
+        /// writer did not see what this one waited for.
         pub unpark_elsewhere: bool,
         /// The thread that owned the blocker after the number was taken, as in
         /// [`ParkBegin::owner`].
         pub owner: JavaThreadId,
-        /// How much of the time the JVM spent in safepoints.
+        /// The part of the park that the JVM spent in safepoints.
         pub safepoint_ns: u64,
     }
 }
@@ -71,48 +68,47 @@ payload! {
     /// The writer unparks another thread, or interrupts it.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Unpark {
-        /// The domain of the blocker; without one, that of the target.
+        /// The domain of the blocker; without a blocker, the target's domain.
         pub domain: LockId,
         /// Sequence number in the domain, taken before the target could notice.
         pub sequence: u64,
-        /// When.
+        /// Time of the unpark.
         pub time_ns: u64,
         /// The thread unparked.
         pub target: JavaThreadId,
         /// The permit given; none if the target had one already.
         pub permit: Permit,
-        /// What the target waited for when the writer looked; often nothing yet,
-        /// and never anything in an interrupt.
+        /// The object that the target waited for when the writer looked; often nothing yet, and
+        /// always nothing in an interrupt.
         pub blocker: Blocker,
         /// The thread that owned the blocker after the number was taken, as in
         /// [`ParkBegin::owner`]. Another thread can have acquired what the writer
         /// released.
         pub owner: JavaThreadId,
-        /// It is an interrupt, which unparks too.
+        /// The event is an interrupt, which also unparks.
         pub interrupt: bool,
         /// The blocker is a semaphore, and the writer has never acquired a permit of
         /// it: what it releases is a signal.
         pub never_acquired: bool,
-        /// Where the writer stands.
+        /// The writer's position.
         pub chain: ChainId,
     }
 }
 
 payload! {
-    /// The writer is about to release a synchronizer that it owns alone, while threads
-    /// are parked on it. Only of synchronizers that tell their owner
-    /// (`AbstractOwnableSynchronizer`).
+    /// The writer is about to release a synchronizer that it owns exclusively, while threads are
+    /// parked on it. Only for synchronizers that know their owner (`AbstractOwnableSynchronizer`).
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct ExclusiveRelease {
         /// The domain of the synchronizer.
         pub domain: LockId,
         /// Sequence number in the domain, taken before the release.
         pub sequence: u64,
-        /// When.
+        /// Time of the event.
         pub time_ns: u64,
         /// The synchronizer.
         pub blocker: Blocker,
-        /// For how long the writer had owned it.
+        /// Duration of the writer's ownership.
         pub hold: Hold,
         /// The code that owned it.
         pub chain: ChainId,

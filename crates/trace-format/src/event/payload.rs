@@ -1,6 +1,6 @@
-//! Declares what events carry.
+//! Declaration of the payloads of events.
 
-/// Declares what an event carries. The names of its fields are those in the code.
+/// Declares the payload of an event. The names of its fields are those in the code.
 macro_rules! payload {
     (
         $(#[$meta:meta])*

@@ -1,4 +1,4 @@
-//! The events that tell which threads there are, and what owners of locks did.
+//! Events about the existence of threads, and about the work of owners of locks.
 
 use super::payload::payload;
 use super::value::StackRange;
@@ -8,7 +8,7 @@ payload! {
     /// The writer thread started, attached, or was first seen.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct ThreadStart<'a> {
-        /// When.
+        /// Time of the event.
         pub time_ns: u64,
         /// `Thread.getId()`; 0 for threads of the JVM itself.
         pub java_id: JavaThreadId,
@@ -34,7 +34,7 @@ payload! {
     /// The writer thread ended or detached.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct ThreadEnd {
-        /// When.
+        /// Time of the event.
         pub time_ns: u64,
     }
 }
@@ -42,23 +42,22 @@ payload! {
 payload! {
     /// The stack of a thread that owned a lock for which others waited longer than a threshold.
     ///
-    /// Samples come at random moments: of a time in which the thread could be sampled, the share
-    /// of those in a piece of code is an estimate of the time that was spent there, if each counts
-    /// as much as its [`interval_ns`](Self::interval_ns).
+    /// Samples come at random moments. Of the time in which the thread could be sampled, the share
+    /// of samples in a piece of code estimates the time spent there, if each counts as much as its
+    /// [`interval_ns`](Self::interval_ns).
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct OwnerSample {
-        /// When.
+        /// Time of the sample.
         pub time_ns: u64,
         /// The owner.
         pub owner: ThreadId,
-        /// Where it stood.
+        /// Its position.
         pub chain: ChainId,
-        /// Since when the owner of that lock could be sampled, whoever that was: from then on
-        /// the threshold was passed.
+        /// Start of the time in which the owner of that lock, whatever thread it was, could be
+        /// sampled: from then on the threshold was passed.
         pub since_ns: u64,
-        /// For how much time the sample stands, in nanoseconds: the mean time from one moment for
-        /// samples to the next then, and that in which there could be no other, since threads
-        /// were being stopped.
+        /// The time that the sample stands for, in nanoseconds: the mean time from one moment for
+        /// samples to the next, and the time without samples because threads were being stopped.
         pub interval_ns: u64,
     }
 }

@@ -1,8 +1,8 @@
-//! The values that events carry.
+//! The values in events.
 
 use crate::id::{ChainId, ClassId, ForwardRef, MethodId, ThreadId};
 
-/// How an exit event names the call chain of the code that held the lock.
+/// The call chain of the code that held the lock, as an exit event names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChainRef {
     /// The chain itself; none where it could not be recorded.
@@ -12,10 +12,10 @@ pub enum ChainRef {
     Forward(ForwardRef),
 }
 
-/// Who owned a lock at some moment.
+/// The owner of a lock at some moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LockOwner {
-    /// Nobody, or it could not be told.
+    /// Nobody, or unknown.
     #[default]
     NotKnown,
     /// This thread.
@@ -25,16 +25,16 @@ pub enum LockOwner {
     OnStack(u64),
 }
 
-/// For how long a thread had held a lock when it released it.
+/// The duration of a hold at its release.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Hold {
-    /// It could not be told.
+    /// Unknown.
     #[default]
     NotKnown,
-    /// Since before anybody contended for the lock: before the oldest of the waits that
-    /// are open at the release.
+    /// Since before anybody contended for the lock: before the oldest of the waits that are open at
+    /// the release.
     BeforeContention,
-    /// Since the acquisition so long ago.
+    /// Since an acquisition at a known time.
     For {
         /// Time from the acquisition to the release, at most [`Hold::MAX_NS`].
         duration_ns: u64,
@@ -43,7 +43,7 @@ pub enum Hold {
     /// with no event of another thread since the first acquisition. The exit is the last
     /// one; it stands for all of them, and for their numbers.
     Several {
-        /// How many, at least two.
+        /// Number of holds, at least two.
         holds: u16,
         /// The sum of their durations in nanoseconds, at most [`Hold::MAX_SUM_NS`].
         held_ns: u64,
@@ -53,16 +53,16 @@ pub enum Hold {
 }
 
 impl Hold {
-    /// The longest hold that can be told, in nanoseconds.
+    /// The longest duration that can be encoded, in nanoseconds.
     pub const MAX_NS: u64 = u64::MAX - 3;
 
     /// The largest sum of several holds in nanoseconds, more than nineteen hours.
     pub const MAX_SUM_NS: u64 = (1 << 46) - 1;
 
-    /// A hold that lasts so long has an event of its own, so that it can be seen when it was.
+    /// A hold of this duration has an event of its own, so that its time can be seen.
     pub const MIN_LONG_NS: u64 = 1_000_000;
 
-    /// Returns how many holds these are.
+    /// Returns the number of holds.
     pub fn holds(self) -> u16 {
         match self {
             Self::Several { holds, .. } => holds,
@@ -70,8 +70,8 @@ impl Hold {
         }
     }
 
-    /// Returns the sum of their durations and the time from the first acquisition to the
-    /// last release, in nanoseconds; `None` if it is not known when the hold began.
+    /// Returns the sum of their durations and the time from the first acquisition to the last
+    /// release, in nanoseconds; `None` if the begin of the hold is unknown.
     pub fn held_and_span_ns(self) -> Option<(u64, u64)> {
         match self {
             Self::NotKnown | Self::BeforeContention => None,
@@ -89,7 +89,7 @@ impl Hold {
 pub struct Frame {
     /// The method executed.
     pub method: MethodId,
-    /// Byte code index, -1 where there is none (native methods).
+    /// Byte code index, -1 for native methods.
     pub bci: i32,
     /// Source line, -1 where the class carries no line numbers.
     pub line: i32,
@@ -113,10 +113,10 @@ impl Blocker {
     };
 }
 
-/// How long a thread parks at most.
+/// The limit of a park.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ParkTimeout {
-    /// For ever.
+    /// No limit.
     #[default]
     None,
     /// For a time, in nanoseconds.
@@ -125,7 +125,7 @@ pub enum ParkTimeout {
     At(u64),
 }
 
-/// Why a thread parks no longer.
+/// The reason for the end of a park.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum ParkEndReason {
@@ -135,7 +135,7 @@ pub enum ParkEndReason {
     PermitAvailable = 1,
     /// It was interrupted, perhaps before it parked.
     Interrupted = 2,
-    /// Its time was over.
+    /// Its limit was reached.
     TimedOut = 3,
     /// None of these: `LockSupport.park` may return for no reason.
     #[default]
@@ -162,7 +162,7 @@ impl ParkEndReason {
 pub struct StackRange {
     /// The lowest address.
     pub lowest: u64,
-    /// How many bytes; 0 if the stack is not known.
+    /// Size in bytes; 0 if the stack is unknown.
     pub size: u64,
 }
 

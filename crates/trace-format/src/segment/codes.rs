@@ -19,12 +19,12 @@ pub(super) mod kind {
     pub(in crate::segment) const OTHER: u8 = 15;
 }
 
-/// How an enter names the owner.
+/// Encodings of the owner in an enter.
 pub(super) mod owner {
     pub(in crate::segment) const NOT_KNOWN: u64 = 0;
     /// The address on its stack follows.
     pub(in crate::segment) const ON_STACK: u64 = 1;
-    /// To be added to the number of a thread, which is 1 at least.
+    /// Offset of the number of a thread, which is 1 at least.
     pub(in crate::segment) const BEFORE_THREADS: u64 = 1;
 }
 

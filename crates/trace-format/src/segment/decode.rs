@@ -15,8 +15,8 @@ use crate::file::VERSION;
 use crate::id::{ClassId, ForwardRef, ThreadId};
 use crate::wire::ByteReader;
 
-/// Iterates over the events of a segment; ends after the first error, because
-/// what follows cannot be understood.
+/// Iterates over the events of a segment; ends after the first error, because the rest cannot be
+/// decoded.
 #[derive(Clone, Debug)]
 pub struct SegmentDecoder<'a> {
     input: Input<'a>,
@@ -25,7 +25,7 @@ pub struct SegmentDecoder<'a> {
     locks: LockTable,
 }
 
-/// The bytes that are left, and what is known of all events before.
+/// The remaining bytes, and the state after all events before.
 #[derive(Clone, Debug)]
 struct Input<'a> {
     bytes: ByteReader<'a>,
@@ -40,8 +40,7 @@ impl<'a> SegmentDecoder<'a> {
         Self::of_version(VERSION, bytes)
     }
 
-    /// A decoder of the whole segment `bytes`, written in this version of the
-    /// format.
+    /// Creates a decoder of the whole segment `bytes`, written in this version of the format.
     pub fn of_version(version: u16, bytes: &'a [u8]) -> Self {
         Self {
             input: Input {
@@ -56,21 +55,20 @@ impl<'a> SegmentDecoder<'a> {
         }
     }
 
-    /// Returns where the next event begins.
+    /// Returns the offset of the next event.
     pub fn offset(&self) -> usize {
         self.len - self.input.bytes.remaining()
     }
 
-    /// Passes the next event to `take`, with the number of bytes that it takes; `None` at the
-    /// end.
+    /// Passes the next event to `take`, with its length in bytes; `None` at the end.
     ///
-    /// As [`next`](Iterator::next), but `take` is compiled for each of the frequent types of
-    /// events: none is moved in memory before it is used, when it has just been put together,
-    /// which would take longer than to decode it.
+    /// Like [`next`](Iterator::next), but `take` is compiled for each of the frequent types of
+    /// events. So none is moved in memory between being decoded and being used, which would take
+    /// longer than to decode it.
     ///
     /// # Errors
     ///
-    /// If the segment is not as its layout demands; then this is its end.
+    /// If the segment does not follow its layout; then this is its end.
     #[inline(always)]
     pub fn next_with(&mut self, take: impl TakeEvent<'a>) -> Option<Result<(), DecodeError>> {
         if self.input.bytes.is_empty() {
@@ -289,7 +287,7 @@ impl<'a> Input<'a> {
         let count = self.bytes.varint()?;
         let truncated = count % 2 == 1;
         let count = count / 2;
-        // What the bytes cannot hold must not be allocated either.
+        // Frames that the bytes cannot hold must not be allocated either.
         if count > self.bytes.remaining() as u64 / SHORTEST_FRAME {
             return Err(Malformed::Truncated);
         }
@@ -308,8 +306,8 @@ impl<'a> Input<'a> {
         }))
     }
 
-    /// Enters name the owner, exits the hold, threads their stacks, and losses how many
-    /// numbers they are.
+    /// Returns whether the version records owners in enters, holds in exits, stacks of threads, and
+    /// the length of losses.
     fn tells_ownership(&self) -> bool {
         self.version >= 4
     }
@@ -322,7 +320,7 @@ impl<'a> Input<'a> {
         Hold::decode(&mut self.bytes)
     }
 
-    /// How many numbers are lost from `first` on.
+    /// Reads the number of consecutive lost numbers from `first` on.
     fn lost_count(&mut self, first: u64) -> Result<u64, Malformed> {
         if !self.tells_ownership() {
             return Ok(1);

@@ -36,31 +36,31 @@ pub struct SegmentEncoder {
 #[derive(Clone, Copy, Debug)]
 struct LastExit {
     exit: ContendedExit,
-    /// The event before it was the exit that it follows in the order of the lock.
+    /// It follows the event before it, also an exit, in the order of the lock.
     follows: bool,
     kind: u8,
-    /// Where its time stands, and what that is a difference to.
+    /// Offset of its time, and the base of that difference.
     tail: usize,
     previous_time_ns: u64,
     /// Others were added to it since it was written.
     has_grown: bool,
 }
 
-/// How a segment ends that is not [flushed](SegmentEncoder::flush): what the last event is,
-/// from some byte on, with what was added to it since it was written.
+/// The end of a segment that is not [flushed](SegmentEncoder::flush): the last event from some byte
+/// on, with the holds added to it since it was written.
 ///
-/// Plain numbers, so that to note them takes no encoding.
+/// Plain numbers, so that noting them takes no encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GrownTail {
-    /// How many bytes of the segment stand as they are.
+    /// Number of final bytes of the segment.
     pub at: u32,
-    /// What follows them: the time as a difference, the chain + 1 or 0 for none, and how
-    /// many holds, for how long together, in which span.
+    /// The numbers that follow them: the time as a difference, the chain + 1 or 0 for none, the
+    /// number of holds, the sum of their durations, and their span.
     pub numbers: [u64; Self::NUMBERS],
 }
 
 impl GrownTail {
-    /// How many numbers there are.
+    /// Number of numbers.
     pub const NUMBERS: usize = 5;
 
     /// Returns the bytes that follow the first [`at`](Self::at) of the segment; `None` if no
@@ -85,7 +85,7 @@ impl GrownTail {
     }
 }
 
-/// No exit is longer from its time on.
+/// Greatest length of an exit from its time on.
 const MAX_EXIT_TAIL_LEN: usize = 64;
 
 impl Default for SegmentEncoder {
@@ -134,7 +134,7 @@ impl SegmentEncoder {
     ///
     /// # Errors
     ///
-    /// [`DoesNotFit`] if `bytes` has no room for the event.
+    /// [`DoesNotFit`] if the event does not fit into `bytes`.
     pub fn encode(&mut self, bytes: &mut [u8], event: &Event<'_>) -> Result<(), DoesNotFit> {
         self.flush(bytes);
         match *event {
@@ -342,15 +342,15 @@ impl SegmentEncoder {
         Ok(())
     }
 
-    /// Appends an exit, or adds it to the last event of the segment if that is an exit
-    /// which [can stand for both](ContendedExit::and).
+    /// Appends an exit, or adds it to the last event of the segment if that is an exit which [can
+    /// stand for both](ContendedExit::and).
     ///
-    /// What was added is written with the next event, or by [`flush`](Self::flush): a
-    /// thread adds hundreds in a row, and each is a few additions then.
+    /// Added exits are written with the next event, or by [`flush`](Self::flush): a thread adds
+    /// hundreds in a row, and this makes each a few additions.
     ///
     /// # Errors
     ///
-    /// [`DoesNotFit`] if `bytes` has no room for the event.
+    /// [`DoesNotFit`] if the event does not fit into `bytes`.
     #[inline]
     pub fn encode_exit(
         &mut self,
@@ -371,7 +371,7 @@ impl SegmentEncoder {
         self.append_exit(bytes, exit)
     }
 
-    /// Returns how the segment ends, if [`flush`](Self::flush) would change that.
+    /// Returns the end of the segment, if [`flush`](Self::flush) would change it.
     #[inline]
     pub fn grown_tail(&self) -> Option<GrownTail> {
         let last = self.last_exit.as_ref().filter(|last| last.has_grown)?;
@@ -399,7 +399,7 @@ impl SegmentEncoder {
         })
     }
 
-    /// Makes the segment in `bytes`, the memory of the calls before, a whole one.
+    /// Completes the segment in `bytes`, the memory of the calls before.
     #[inline]
     pub fn flush(&mut self, bytes: &mut [u8]) {
         if let Some(mut last) = self.last_exit
@@ -409,10 +409,10 @@ impl SegmentEncoder {
         }
     }
 
-    /// Writes the last exit as it is now.
+    /// Rewrites the last exit with its current numbers.
     fn rewrite_tail(&mut self, bytes: &mut [u8], last: LastExit) {
         let mut out = ByteWriter::append(bytes, last.tail);
-        // There was room when the others were added.
+        // The space was checked when the others were added.
         if self.exit_tail(&mut out, &last).is_ok() {
             self.len = out.len();
         }
@@ -462,11 +462,11 @@ impl SegmentEncoder {
         exit.hold.encode(out)
     }
 
-    /// Appends an [`Event::Chain`] whose frames stand elsewhere.
+    /// Appends an [`Event::Chain`] whose frames are elsewhere in memory.
     ///
     /// # Errors
     ///
-    /// [`DoesNotFit`] if `bytes` has no room for the event.
+    /// [`DoesNotFit`] if the event does not fit into `bytes`.
     pub fn encode_chain(
         &mut self,
         bytes: &mut [u8],
@@ -543,9 +543,8 @@ impl SegmentEncoder {
         Ok(())
     }
 
-    /// Appends an event of a parked thread. `choose` chooses the kind, `write` writes
-    /// what follows the time if that is not a usual one, `remember` updates the
-    /// domain's state.
+    /// Appends an event of a parked thread. `choose` chooses the kind, `write` writes the values
+    /// after the time unless they are the usual ones, `remember` updates the domain's state.
     fn park_event(
         &mut self,
         bytes: &mut [u8],
@@ -587,7 +586,7 @@ impl SegmentEncoder {
         Ok(())
     }
 
-    /// The event is written: the next one builds on it.
+    /// Notes that the event is written: the next one builds on it.
     #[inline]
     fn commit(
         &mut self,
@@ -626,7 +625,7 @@ fn type_byte(kind: u8, argument: u8) -> u8 {
     kind | argument << 4
 }
 
-/// Makes the common -1 a single byte.
+/// Encodes the common -1 as a single byte.
 fn plus_one(value: i32) -> u64 {
     u64::from((value as u32).wrapping_add(1))
 }

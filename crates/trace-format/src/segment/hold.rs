@@ -6,11 +6,11 @@ use crate::wire::{ByteReader, ByteWriter};
 
 const NOT_KNOWN: u64 = 0;
 const BEFORE_CONTENTION: u64 = 1;
-/// What they are follows.
+/// Several holds, whose numbers follow.
 const SEVERAL: u64 = 2;
-/// To be added to a duration.
+/// Offset of a duration.
 const BEFORE_DURATIONS: u64 = 3;
-/// The fewest that several are.
+/// The least number of several holds.
 const MIN_SEVERAL: u16 = 2;
 
 impl Hold {

@@ -9,7 +9,7 @@ const SLOTS: usize = 15;
 /// The argument of an event whose lock is not in the table.
 pub(super) const NEW_LOCK: u8 = SLOTS as u8;
 
-/// What the next event of a lock is a difference to.
+/// The state of a lock that its next event is encoded against.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LockState {
     pub(super) sequence: u64,
@@ -28,9 +28,8 @@ pub(super) struct LockState {
     pub(super) permit: Permit,
 }
 
-/// Replaces its oldest entry, whether used since or not: cheaper than keeping
-/// the order of use, and a thread seldom contends on more than fifteen locks
-/// within one buffer.
+/// Replaces its oldest entry, whether used since or not. That is cheaper than keeping the order of
+/// use, and a thread seldom contends on more than fifteen locks within one buffer.
 #[derive(Clone, Debug)]
 pub(super) struct LockTable {
     locks: [LockId; SLOTS],
@@ -60,7 +59,7 @@ impl LockTable {
         }
     }
 
-    /// The slot of `lock`.
+    /// Returns the slot of `lock`.
     #[inline]
     fn find(&self, lock: LockId) -> Option<u8> {
         let used = self.locks.get(..usize::from(self.len))?;
@@ -69,7 +68,7 @@ impl LockTable {
             .map(|slot| slot as u8)
     }
 
-    /// The slot of `lock`, if it has one, and its state.
+    /// Returns the slot of `lock`, if it has one, and its state.
     #[inline]
     pub(super) fn slot_and_state(&self, lock: LockId) -> (Option<u8>, LockState) {
         let slot = self.find(lock);
@@ -80,7 +79,7 @@ impl LockTable {
         )
     }
 
-    /// The lock in `slot` and its state.
+    /// Returns the lock in `slot` and its state.
     #[inline]
     pub(super) fn entry(&self, slot: u8) -> Option<(LockId, LockState)> {
         if slot >= self.len {
@@ -90,7 +89,7 @@ impl LockTable {
         Some((*self.locks.get(slot)?, *self.states.get(slot)?))
     }
 
-    /// The lock in `slot` and its state, to be changed.
+    /// Returns the lock in `slot` and its state, to be changed.
     #[inline]
     pub(super) fn entry_mut(&mut self, slot: u8) -> Option<(LockId, &mut LockState)> {
         if slot >= self.len {

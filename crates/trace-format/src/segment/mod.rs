@@ -35,8 +35,8 @@
 //! and span in ns follow. In versions 1 to 3 there is neither, and `LostNumbers` is of one
 //! number, without a count.
 //!
-//! A domain stands in the place of a lock. What is behind the semicolon is there
-//! only if the flags say so. A blocker is its class and its identity hash.
+//! A domain takes the place of a lock. The values after the semicolon are present only if the flags
+//! say so. A blocker is its class and its identity hash.
 //!
 //! | flag | begin, unpark and release | end |
 //! |---|---|---|
@@ -47,19 +47,19 @@
 //! | 16 | begin: timeout, in nanoseconds; 12: it is a release | |
 //! | 32 | begin: timeout, wall clock in milliseconds; unpark: never acquired | reason, 32 × 0 to 4 |
 //!
-//! **As usual** is what mostly follows from the events before:
+//! **As usual** means the values that mostly follow from the events before:
 //!
 //! - Kind 13 is an end if the segment's last 10, 11 or 13 was a begin, else a begin.
 //! - A begin has the blocker and the chain of a 10 with the flags 1 and 2, and nothing
 //!   else.
-//! - An end is an unpark's (reason 0), and its permit is 8 more than that of the
+//! - An end is an unpark's (reason 0), and its permit is 8 more than the permit of the
 //!   segment's last end that had one (than 0 if there was none).
 //! - An unpark has the blocker and the chain of a 12 with the flags 1 and 2, the target
 //!   of the slot's last unpark, and 8 more than its permit.
 //!
 //! # Other events
 //!
-//! They have kind 15, and the argument tells them apart.
+//! They have kind 15, and the argument distinguishes them.
 //!
 //! | argument | event | then |
 //! |---|---|---|

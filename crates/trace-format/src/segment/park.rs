@@ -1,4 +1,4 @@
-//! Layout of the events of parked threads, behind domain, sequence and time.
+//! Layout of the events of parked threads, after domain, sequence and time.
 
 use super::codes::kind;
 use super::lock_table::LockState;
@@ -12,9 +12,9 @@ use crate::wire::{ByteReader, ByteWriter};
 
 /// The flags of each event.
 mod flag {
-    /// The blocker is that of the slot's last event that named one.
+    /// The blocker is the same as in the slot's last event that named one.
     pub(super) const SAME_BLOCKER: u8 = 1 << 0;
-    /// The chain is that of the slot's last event of this kind.
+    /// The chain is the same as in the slot's last event of this kind.
     pub(super) const SAME_CHAIN: u8 = 1 << 1;
     /// The owner follows.
     pub(super) const OWNER: u8 = 1 << 2;
@@ -37,16 +37,16 @@ mod flag {
     pub(super) const REASON_SHIFT: u32 = 5;
 }
 
-/// The JVM numbers the permits of a thread in steps; what is between tells how they
-/// were given.
+/// The JVM numbers the permits of a thread in steps; the numbers in between say how they were
+/// given.
 const PERMIT_STEP: u32 = 8;
 
-/// The permit that is mostly the next one.
+/// Returns the most likely next permit.
 fn next_permit(permit: Permit) -> Permit {
     Permit(permit.0.wrapping_add(PERMIT_STEP))
 }
 
-/// What a segment remembers of its thread's parks.
+/// The state of its thread's parks in a segment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ParkState {
     /// The last event was a begin.
@@ -61,7 +61,7 @@ impl ParkState {
         permit: Permit::NONE,
     };
 
-    /// The state after a begin.
+    /// Returns the state after a begin.
     pub(super) fn parked(self) -> Self {
         Self {
             is_parked: true,
@@ -69,7 +69,7 @@ impl ParkState {
         }
     }
 
-    /// The state after an end.
+    /// Returns the state after an end.
     pub(super) fn ended(self, park: &ParkEnd) -> Self {
         Self {
             is_parked: false,
@@ -83,7 +83,7 @@ impl ParkState {
 }
 
 impl ParkBegin {
-    /// The one that is mostly next.
+    /// Returns the most likely next event.
     #[inline(always)]
     fn usual((domain, sequence, time_ns): (LockId, u64, u64), state: &LockState) -> Self {
         Self {
@@ -166,7 +166,7 @@ impl ParkBegin {
 }
 
 impl ParkEnd {
-    /// The one that is mostly next.
+    /// Returns the most likely next event.
     #[inline(always)]
     fn usual((domain, sequence, time_ns): (LockId, u64, u64), parks: ParkState) -> Self {
         Self {
@@ -218,7 +218,7 @@ impl ParkEnd {
 }
 
 impl Unpark {
-    /// The one that is mostly next.
+    /// Returns the most likely next event.
     #[inline(always)]
     fn usual((domain, sequence, time_ns): (LockId, u64, u64), state: &LockState) -> Self {
         Self {
@@ -350,8 +350,8 @@ impl ExclusiveRelease {
     }
 }
 
-/// Decodes what follows an event's domain, sequence and time, and remembers it. Passes the event
-/// to `take`; it began where `before` bytes were left.
+/// Decodes the values after an event's domain, sequence and time, and remembers them. Passes the
+/// event to `take`; it began where `before` bytes were left.
 #[inline(always)]
 pub(super) fn decode<'a>(
     kind: u8,
@@ -407,7 +407,7 @@ fn flag_if(condition: bool, flag: u8) -> u8 {
     if condition { flag } else { 0 }
 }
 
-/// A number that is 0 where the flag is not set.
+/// Reads a number if the flag is set, else returns 0.
 fn number_if<T: Default + TryFrom<u64>>(
     flag: u8,
     input: &mut ByteReader<'_>,

@@ -21,7 +21,7 @@ pub(crate) fn number<T: TryFrom<u64> + Debug>() -> impl Strategy<Value = T> {
     numbers.prop_filter_map("not of the type", |number| T::try_from(number).ok())
 }
 
-/// The same for types of 32 bits.
+/// Returns the same for types of 32 bits.
 fn id<T: TryFrom<u64> + Debug>() -> impl Strategy<Value = T> {
     let numbers = prop_oneof![3 => 0..20u32, 1 => any::<u32>()];
     numbers.prop_filter_map("not of the type", |number| T::try_from(number.into()).ok())
@@ -310,7 +310,7 @@ fn other_event() -> impl Strategy<Value = Event<'static>> {
     ]
 }
 
-/// Parks as they mostly are: only few of the values ever differ.
+/// Returns parks with the usual values: few of them ever differ.
 fn usual_park_event() -> impl Strategy<Value = Event<'static>> {
     let rarely = |value: u64| prop_oneof![9 => Just(0), 1 => Just(value)];
     (0..4u8, 1..3u64, 1..4u32, rarely(1), rarely(2)).prop_map(
@@ -367,7 +367,7 @@ pub(crate) fn events() -> impl Strategy<Value = Vec<Event<'static>>> {
     ]
 }
 
-/// The segment that `events` make.
+/// Encodes `events` as a segment.
 pub(crate) fn segment(events: &[Event<'_>]) -> Vec<u8> {
     let mut bytes = vec![0; 1 << 20];
     let mut encoder = SegmentEncoder::new();

@@ -1,4 +1,4 @@
-//! What types and fields are marked with.
+//! Annotations of types and fields.
 
 use super::description::*;
 use super::numbers::*;

@@ -1,8 +1,8 @@
-//! How a type is described.
+//! Descriptions of types.
 
 use super::numbers::CONTENT_TYPE;
 
-/// A type: its number, its name, and what it consists of.
+/// A type: its number, its name, and its fields.
 pub(in crate::jfr) struct Type {
     pub(in crate::jfr) number: u64,
     pub(in crate::jfr) name: &'static str,
@@ -13,7 +13,7 @@ pub(in crate::jfr) struct Type {
 
 #[derive(Clone, Copy)]
 pub(in crate::jfr) enum Form {
-    /// A number, a text, or what consists of fields.
+    /// A number, a text, or a type with fields.
     Plain,
     /// Stands for its only field.
     Simple,
@@ -29,7 +29,7 @@ pub(in crate::jfr) struct Field {
     pub(in crate::jfr) annotations: &'static [Annotation],
 }
 
-/// What a field has.
+/// The kinds of value of a field.
 #[derive(Clone, Copy)]
 pub(in crate::jfr) enum Holds {
     Value,
@@ -91,7 +91,7 @@ impl Type {
         }
     }
 
-    /// An annotation that says how a number is shown.
+    /// Returns the annotation that says how a number is shown.
     pub(in crate::jfr) const fn content_type(
         number: u64,
         name: &'static str,

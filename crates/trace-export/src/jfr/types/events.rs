@@ -1,5 +1,5 @@
-//! The events. Of some there is none in a recording: `jfr view` asks for several types at once, and gives no answer
-//! where one of them is not described.
+//! The events. A recording has no instance of some: `jfr view` asks for several types at once, and
+//! gives no answer where one of them is not described.
 
 use super::description::*;
 use super::numbers::*;
@@ -17,12 +17,12 @@ const DURATION: Field = field(
 const EVENT_THREAD: Field = constant("eventThread", THREAD, &[(LABEL, &["Event Thread"])]);
 const EVENT_STACK: Field = constant("stackTrace", STACK_TRACE, &[(LABEL, &["Stack Trace"])]);
 
-/// An address tells apart locks, and is the same in all events that are about one.
+/// Returns the field of an address, which identifies a lock in all events that are about it.
 const fn address(annotations: &'static [Annotation; 4]) -> Field {
     field("address", LONG, annotations)
 }
 
-// What several events have.
+// Fields that several events have.
 const CLASS_OF_MONITOR: Field = constant("monitorClass", CLASS, &[(LABEL, &["Monitor Class"])]);
 const ADDRESS_OF_MONITOR: Field = address(&[
     (UNSIGNED, &[]),

@@ -1,5 +1,5 @@
-//! The types of a recording. Those of the JDK are as JDK 17 describes them in its recordings, field by
-//! field: some tools know the JDK's events by heart. What differs is in `docs/export.md`.
+//! The types of a recording. The JDK's are as JDK 17 describes them in its recordings, field by
+//! field: some tools rely on them. `docs/export.md` lists the differences.
 
 mod annotations;
 mod description;
@@ -10,7 +10,7 @@ mod values;
 pub(super) use description::{Annotation, Field, Form, Holds, Type};
 pub(super) use numbers::*;
 
-/// All types.
+/// Returns all types.
 pub(super) fn all() -> impl Iterator<Item = &'static Type> {
     [values::TYPES, events::TYPES, annotations::TYPES]
         .into_iter()

@@ -1,7 +1,8 @@
 //! The numbers of types.
 
-/// Behind what types are numbered: where no JVM numbers its own, for files that are put together of several recordings.
-/// The JDK reads constants of types with the same number as if they were of the first one.
+/// The number that those of the types follow: no JVM uses numbers there, so files can be joined
+/// from several recordings. The JDK reads constants of types with the same number as constants of
+/// the first one.
 pub(in crate::jfr) const BEFORE: u64 = 10_000;
 
 pub(in crate::jfr) const BOOLEAN: u64 = BEFORE + 2;

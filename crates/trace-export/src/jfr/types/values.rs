@@ -1,4 +1,4 @@
-//! What fields of events have.
+//! Types of the values of fields.
 
 use super::description::*;
 use super::numbers::*;
@@ -24,7 +24,7 @@ pub(super) const TYPES: &[Type] = &[
         "java.lang.Thread",
         &[
             field("osName", STRING, &[(LABEL, &["OS Thread Name"])]),
-            // Mission Control tells threads apart by it.
+            // Mission Control identifies threads by it.
             field(
                 "osThreadId",
                 LONG,
@@ -65,7 +65,7 @@ pub(super) const TYPES: &[Type] = &[
             constant("type", FRAME_TYPE, &[(LABEL, &["Frame Type"])]),
         ],
     ),
-    // Of these there are no constants: a trace does not tell.
+    // Without constants: a trace has no values for these.
     Type::simple(
         FRAME_TYPE,
         "jdk.types.FrameType",
