@@ -119,7 +119,7 @@ def literal(name, value, is_number):
 
 
 def with_variables(question, variables):
-    """The question with the values of its variables, null where there is none.
+    """The question with the values of its variables, null where a variable has no value.
 
     A number is what has a number as default somewhere; all else is a text: a release is called 2.10, not 2.1.
     ValueError if a variable is no number, but has to be.

@@ -1,8 +1,8 @@
--- What became of the waiting from one release to another: by the code that made others wait, how
--- many seconds threads were blocked in each hour that was traced. Variables `before` and `after` name the
--- releases.
+-- The change of the waiting from one release to another: by the code that made others wait, how
+-- many seconds threads were blocked in each hour that was traced. Variables `before` and `after`
+-- name the releases.
 --
--- Each run counts once, as those of one program under alike load do. The interval is that of Welch at 95
+-- Each run counts once, as those of one program under alike load do. The interval is Welch's at 95
 -- percent, by the normal distribution: ten runs of each release make it worth looking at.
 with selected as (
   select day, host, run, duration_ns / 3.6e12 as hours, release = getvariable('after') as is_after

@@ -1,5 +1,5 @@
--- Which code made others wait for locks, by release and day: over all hosts, and for each hour that
--- was traced.
+-- The code that made others wait for locks, by release and day: over all hosts, and for each hour
+-- that was traced.
 with blocked as (
   select day, host, run, lock_class, owner_method, count(distinct wait) as waits, sum(duration_ns) as blocked_ns
   from blame

@@ -1,6 +1,6 @@
 # The agent for stock JVMs, and JVMs to test it on.
 
-# Where the tests look for it.
+# The agent for the tests.
 export LOCKTRACE_AGENT ?= $(CURDIR)/build/agent/liblocktrace.so
 
 .PHONY: agent stock-jdks

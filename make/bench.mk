@@ -1,4 +1,4 @@
-# What tracing costs on real applications; bench/README.md says more.
+# Costs of tracing on real applications; bench/README.md says more.
 
 .PHONY: bench
 

@@ -1,4 +1,4 @@
-# What people install.
+# Packages to install.
 
 .PHONY: dist test-dist test-cold
 

@@ -1,6 +1,6 @@
-# Fuzzing of what reads a trace or a class file. The layout of fuzz/ is that of cargo-fuzz, which
-# needs a nightly compiler (`cargo +nightly fuzz run rearrange`); here the targets
-# are built with the stable one, whose LLVM can record coverage as well.
+# Fuzzing of the readers of traces and class files. The layout of fuzz/ is cargo-fuzz's, which needs
+# a nightly compiler (`cargo +nightly fuzz run rearrange`); here the targets are built with the
+# stable one, whose LLVM can record coverage as well.
 
 FUZZ_TARGETS := analyze_trace decode_segment instrument_class instrument_parks read_trace rearrange
 # Seconds for each target.

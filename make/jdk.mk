@@ -2,7 +2,7 @@
 
 CACHE := $(or $(LOCKTRACE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/locktrace)
 
-# Where the tests and the demo look for them.
+# The JDKs for the tests and the demo.
 export LOCKTRACE_JDK ?= $(CURDIR)/build/jdk
 export LOCKTRACE_JDK_STOCK ?= $(CURDIR)/build/jdk-stock
 

@@ -4,7 +4,7 @@
 FOREST =
 JDK_8U45 := $(CURDIR)/build/jdk-8u45
 
-# What needs the Flight Recorder.
+# Tests that need the Flight Recorder.
 SINCE_8U262 := jfr::
 
 .PHONY: jdk-8u45 test-8u45 forest-is-given

@@ -1,8 +1,8 @@
 # The command line, and tests of what runs inside the JVM.
 
-# Where rustup puts cargo, which a shell that is no login shell may not know.
+# The folder of rustup's cargo, which only a login shell may know.
 export PATH := $(PATH):$(HOME)/.cargo/bin
-# Where cargo puts what it builds.
+# Cargo's output.
 TARGET := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
 
 .PHONY: tools loom

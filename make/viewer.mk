@@ -8,7 +8,7 @@ viewer: ## build the viewer's page from viewer/src into crates/locktrace/assets
 check-viewer:
 	scripts/viewer.sh check
 
-# Of which program, if not of build/bin/locktrace.
+# Another program than build/bin/locktrace.
 LOCKTRACE ?=
 
 test-viewer: check-viewer $(if $(LOCKTRACE),,tools) ## the viewer's page in a browser, about two minutes

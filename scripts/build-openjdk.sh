@@ -121,7 +121,7 @@ parse_options() {
     die "$EXIT_USAGE" "--jobs: expected a number above zero, found: $JOBS"
   [[ -z $BOOT_JDK || -x $BOOT_JDK/bin/javac ]] ||
     die "$EXIT_USAGE" "--boot-jdk: no JDK there, bin/javac is missing: $BOOT_JDK"
-  # What is there is replaced, so it must be an image.
+  # The target is replaced, so it must be an image.
   [[ -z $IMAGE || ! -e $IMAGE || -e $IMAGE/.inputs ]] ||
     die "$EXIT_USAGE" "--image: not an image that this script has built: $IMAGE"
 }

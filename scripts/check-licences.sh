@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Checks the licences of all dependencies.
 #
-# What is linked into libjvm.so becomes part of a GPL-2.0 work, so each of its
-# dependencies must offer a licence that GPL-2.0 is compatible with (Apache-2.0
-# alone is not). Everything else must merely be free to build and test with.
+# Code linked into libjvm.so becomes part of a GPL-2.0 work, so each of its dependencies must offer
+# a licence that GPL-2.0 is compatible with (Apache-2.0 alone is not). Everything else must merely
+# be free to build and test with.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 linked_into_jvm='MIT|BSD-2-Clause|BSD-3-Clause|ISC|Zlib|0BSD|CC0-1.0|Unlicense|MIT-0|BSL-1.0'
 anywhere="$linked_into_jvm|Apache-2.0|Apache-2.0 WITH LLVM-exception|Unicode-3.0|Unicode-DFS-2016|MPL-2.0|NCSA"
-# Of what only tests run nothing is passed on.
+# Dependencies of the tests alone are not distributed.
 in_tests="$anywhere|CDDL-1.0"
 ours='GPL-2.0-only WITH Classpath-exception-2.0'
 

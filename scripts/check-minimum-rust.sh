@@ -18,7 +18,7 @@ if ! rustup run "$version" rustc --version > /dev/null 2>&1; then
   timeout 300 rustup toolchain install "$version" --profile minimal > /dev/null 2>&1 \
     || skip "Rust $version is not installed and could not be fetched"
 fi
-# What people build, not its tests and benchmarks. In a target directory of its own, so that
-# the two toolchains do not undo each other's work.
+# The crates that people build, not tests and benchmarks. In a target directory of their own, so
+# that the two toolchains do not undo each other's work.
 RUSTUP_TOOLCHAIN=$version cargo check --quiet --locked --target-dir "${CARGO_TARGET_DIR:-target}/minimum-rust" \
   --workspace --exclude jvm-tests --exclude locktrace-bench --exclude magnify

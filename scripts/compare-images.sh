@@ -24,7 +24,7 @@ readonly CACHE
 readonly ONLY_IN_FULL='^(src\.zip$|demo/|sample/)'
 # The same rules in an order that depends on hash codes; test/images/Facts.java compares the rules.
 readonly UNORDERED='^jre/lib/tzdb\.dat$'
-# Who built it, and as which version.
+# Files with the builder's name and version.
 readonly VERSIONED='^(META-INF/MANIFEST\.MF|sun/misc/Version\.class|sun/tools/jconsole/Version\.class|com/sun/tools/[a-z]+/resources/version\.class|jdk/nashorn/internal/runtime/resources/version\.properties)$'
 
 DIFFERENCES=0 CLASSES=0 EXPLAINED=0

@@ -18,7 +18,7 @@ LOG_DIR=$ROOT/build/logs/dist
 
 readonly JDK=$ROOT/build/jdk PROGRAM=$ROOT/build/bin/locktrace
 readonly AGENT=$ROOT/build/agent/liblocktrace.so JMX=$ROOT/build/locktrace-jmx.jar
-# Whoever passes packages on puts in their name, as Debian's own tools have it.
+# Distributors put in their own name, with the same variables as Debian's tools.
 readonly MAINTAINER="${DEBFULLNAME:-locktrace developers} <${DEBEMAIL:-locktrace@localhost.localdomain}>"
 # The priority is below those of the distribution's JDKs.
 readonly JVM_NAME=locktrace-8-jdk-amd64 PRIORITY=81
@@ -74,7 +74,7 @@ tarball() {
     --directory "$(dirname "$2")" "$(basename "$2")" | xz --threads=2 -6 >"$OUT/$1"
 }
 
-# programs DIRECTORY: the programs and shared libraries there, each with a NUL behind it.
+# programs DIRECTORY: the programs and shared libraries there, each followed by a NUL.
 programs() {
   # shellcheck disable=SC2016 # for the inner shell
   find "$1" -type f \( -name '*.so' -o -path '*/bin/*' -o -name jexec \) -exec sh -c '
@@ -159,7 +159,7 @@ pack_tools() {
 pack_jdk_package() {
   local from=$STAGE/deb/locktrace-8-jdk depends
   local home=$from/usr/lib/jvm/$JVM_NAME
-  # Where dpkg-shlibdeps finds what is beside a library.
+  # The folder where dpkg-shlibdeps finds the neighbours of a library.
   mkdir -p "$(dirname "$home")" "$from/DEBIAN"
   cp -a "$STAGE/locktrace-jdk8u$UPDATE" "$home"
   # They would be compiled into every program's documentation.
@@ -172,7 +172,7 @@ pack_jdk_package() {
   debian_package locktrace-8-jdk "8u$UPDATE+$VERSION" "$depends"
 }
 
-# What update-java-alternatives reads: each tool, of the JRE and of the JDK.
+# Prints the file for update-java-alternatives: each tool, of the JRE and of the JDK.
 jinfo() {
   local home=$1 tool
   printf 'name=%s\nalias=%s\npriority=%s\nsection=main\n\n' "$JVM_NAME" "$JVM_NAME" "$PRIORITY"
@@ -210,7 +210,7 @@ pack_sources() {
   git archive --prefix=locktrace/ "$COMMIT" | tar --extract --directory "$to"
   cp -r "$upstream" "$to/openjdk"
   cargo vendor --quiet --locked --versioned-dirs "$to/crates" >/dev/null
-  # What only tests use, or other systems, is no part of what is packed.
+  # Crates that only tests or other systems use are not packed.
   linked_crates >"$STAGE/linked"
   for crate in "$to"/crates/*; do
     grep -qxF "${crate##*/}" "$STAGE/linked" || rm -rf "$crate"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the tests need beside what the build needs: Maven for the Java
+# Installs the packages that the tests need in addition to the build's: Maven for the Java
 # programs that have dependencies, Prometheus' parsers for its metrics,
 # tmux as the terminal of `locktrace top`, shellcheck for the scripts, and what opens the files that
 # `locktrace export` writes: Go's pprof, the JDK's `jfr`, Python packages (into build/test-python), among them
@@ -74,7 +74,7 @@ install_go_programs() {
   go build -buildvcs=false -o "$folder/" ./collector ./promlint github.com/prometheus/node_exporter
 }
 
-# Whether Go is as new as the module demands. Distributions have older ones.
+# True if Go is as new as the module demands. Distributions have older ones.
 has_go_for() {
   local wanted found
   wanted=$(sed --quiet 's/^go //p' "$1/go.mod")

@@ -179,7 +179,7 @@ if [[ -n $SHOW ]]; then
   exit
 fi
 
-# Two workers or more, each every so many cases.
+# Two workers or more, which share the cases.
 workers=$(nproc)
 for ((worker = 0; worker < workers; worker++)); do
   for ((i = worker; i < ${#NAMES[@]}; i += workers)); do

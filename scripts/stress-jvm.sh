@@ -20,7 +20,7 @@ readonly SOURCES=$ROOT/test/jvm/scenarios
 readonly WORK=${LOCKTRACE_STRESS_DIR:-$ROOT/build/stress}
 LOG_DIR=$WORK/logs
 
-# Beside those of lib/progress.sh.
+# In addition to those of lib/progress.sh.
 readonly EXIT_FAILED=1
 
 # A run that takes longer hangs.

@@ -29,8 +29,8 @@ LOG_DIR=$ROOT/build/logs/test-cold
 [[ -x $ROOT/build/bin/locktrace ]] || die "$EXIT_MACHINE" "$ROOT/build has nothing to compare with; run: make demo"
 require_packages debootstrap
 
-# What a newcomer has: cargo as it is here, the certificates that this machine trusts, and what it is told of how to
-# fetch packages, as a proxy.
+# A newcomer's system: cargo as it is here, the certificates that this machine trusts, and its settings for fetching
+# packages, such as a proxy.
 make_system() {
   make_bare_system
   apt-config dump --no-empty | grep -E '^Acquire::(http|https|Check-|Retries)' >"$SYSTEM/etc/apt/apt.conf.d/99acquire"

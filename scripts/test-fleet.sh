@@ -5,7 +5,7 @@ set -euo pipefail
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 readonly ROOT
-# Where rustup puts cargo, which a shell that is no login shell may not know.
+# The folder of rustup's cargo, which only a login shell may know.
 PATH=$PATH:$HOME/.cargo/bin
 
 "$ROOT/scripts/install-test-packages.sh" --fleet

@@ -29,7 +29,7 @@ readonly TRACES=$WORK/traces
 readonly TRACING="-XX:+TraceLockContention -XX:LockContentionTraceFile=$TRACES/%p-%t.lct"
 LOG_DIR=$ROOT/build/logs/test-hotspot
 
-# Beside those of lib/progress.sh.
+# In addition to those of lib/progress.sh.
 readonly EXIT_DIFFERENT=1
 
 # The harness, and what some tests of the class library are written for. The

@@ -19,7 +19,7 @@ readonly ASSETS=$ROOT/crates/locktrace/assets
 # shellcheck source=lib/machine.sh
 . "$ROOT/scripts/lib/machine.sh"
 
-# Where node and npm came from elsewhere than the distribution, they will do.
+# Installs node and npm from the distribution unless they are already installed in some other way.
 require_node() {
   local packages=()
   command -v node >/dev/null || packages+=(nodejs)

@@ -38,7 +38,7 @@ const BUDGET: Budget = Budget {
     time_of_each: Duration::from_micros(20),
 };
 
-/// How often the same chunks come again, written by other threads.
+/// The number of times that the same chunks are repeated, written by other threads.
 const REPETITIONS: u32 = 64;
 
 fuzz_target!(|input: Input| {

@@ -1,4 +1,4 @@
-//! What an input may cost: time and memory against its length.
+//! Limits of the cost of an input: time and memory against its length.
 
 #[path = "../../crates/trace-analysis/tests/bounds/meter.rs"]
 mod meter;
@@ -7,19 +7,21 @@ use std::time::Duration;
 
 use meter::Meter;
 
-/// What work on an input may take at most.
+/// The limits of the work on an input.
 pub(crate) struct Budget {
-    /// Whatever the input.
+    /// The part that does not depend on the input.
     pub(crate) bytes: usize,
     /// For each byte, event or whatever the input consists of.
     pub(crate) bytes_of_each: usize,
     pub(crate) time_of_each: Duration,
 }
 
-/// Whatever the input: another process may have the processor's caches meanwhile.
+/// The part that does not depend on the input: another process may have the processor's caches
+/// meanwhile.
 const TIME: Duration = Duration::from_millis(50);
 
-/// Of so many measurements the fastest counts: others on the machine make all others slower.
+/// The number of measurements, of which the fastest counts: others on the machine make all others
+/// slower.
 const ROUNDS: usize = 5;
 
 impl Budget {
@@ -27,7 +29,7 @@ impl Budget {
     ///
     /// # Panics
     ///
-    /// If it takes more than it may.
+    /// Panics if the work exceeds the limits.
     pub(crate) fn check<R>(&self, len: usize, work: impl Fn() -> R) -> R {
         let meter = Meter::alone();
         let max_time = TIME + self.time_of_each * len as u32;

@@ -1,4 +1,4 @@
-//! Any bytes as a class file, behind a byte of options: what comes out is a class file again,
+//! Any bytes as a class file, after a byte of options: the result is a class file again,
 //! and time and memory are in proportion to what comes in.
 
 #![no_main]

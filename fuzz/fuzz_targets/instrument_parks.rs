@@ -1,4 +1,4 @@
-//! Any bytes as a class file of the JDK, behind a byte of options: what comes out is a class file
+//! Any bytes as a class file of the JDK, after a byte of options: the result is a class file
 //! again in which nobody parks any more but by the hooks, and time and memory are in proportion to
 //! what comes in.
 
@@ -41,7 +41,7 @@ fn instrument(options: u8, class: &[u8]) {
     };
     assert!(changed.len() > class.len());
     let again = instrument_parks(changed, &hooks).expect("what was written can be read");
-    // Owners are told of twice then, if the code is still what it was in the JDK.
+    // Owners are then reported twice, if the code is still the JDK's own.
     assert!(again.class.is_none() || !again.methods.is_empty());
     assert!(again.left_alone.len() >= result.left_alone.len());
 }

@@ -22,7 +22,7 @@ use trace_format::{
     ThreadStart, Unpark,
 };
 
-/// Of blockers, one for each way in which they are analyzed.
+/// Classes of blockers, one for each way in which they are analyzed.
 const BLOCKER_CLASSES: [&str; 5] = [
     "java.util.concurrent.locks.ReentrantLock$Sync",
     "java.util.concurrent.locks.ReentrantReadWriteLock$Sync",
@@ -102,8 +102,8 @@ const BUDGET: Budget = Budget {
     time_of_each: Duration::from_micros(20),
 };
 
-/// How often the same events come again, of other threads and with the numbers that follow:
-/// what grows with the square of their number is seen then.
+/// The number of times that the same events are repeated, of other threads and with the numbers
+/// that follow: this shows costs that grow with the square of their number.
 const REPETITIONS: u64 = 64;
 
 fuzz_target!(|input: Input| {
@@ -169,7 +169,7 @@ impl Arrival {
         self.event_after(0)
     }
 
-    /// The event behind so many numbers of its lock.
+    /// Returns the event after this many numbers of its lock.
     fn event_after(&self, numbers: u64) -> Event<'static> {
         let sequence = numbers + u64::from(self.sequence);
         let (lock, time_ns) = (self.lock(), numbers + u64::from(self.time_ns));
@@ -370,8 +370,8 @@ fn analyze_repeatedly(arrivals: &[Arrival]) {
     assert_eq!(counters.value(Counter::UnbalancedWaits), 0);
 }
 
-/// Describes most of what events of so many threads refer to. Those that refer to something
-/// else wait for it until the end.
+/// Describes most of the entities that events of `threads` threads refer to. Events that refer to
+/// other entities wait for them until the end.
 fn descriptions(threads: u32) -> impl Iterator<Item = (ThreadId, Event<'static>)> {
     const CHAINS: u32 = 192;
     let classes = (1..).zip(BLOCKER_CLASSES).map(|(class, name)| {

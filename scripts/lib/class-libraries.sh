@@ -11,7 +11,7 @@
 
 readonly PACKAGE_ARCHIVES=$CACHE/apt/cache/archives
 readonly CLASS_PACKAGES=("${BOOT_PACKAGES[@]}" openjdk-8-jre openjdk-8-jdk)
-# What only the distribution's JDK has, or has otherwise than OpenJDK.
+# Files that only the distribution's JDK has, or that differ from OpenJDK's.
 readonly DISTRIBUTION_FILES=(docs src.zip jre/man jre/lib/accessibility.properties jre/lib/swing.properties
   jre/lib/security/nss.cfg jre/lib/ext/icedtea-sound.jar jre/lib/amd64/jvm.cfg-default jre/lib/management)
 

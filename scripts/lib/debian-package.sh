@@ -9,7 +9,7 @@
 
 readonly SOURCE_PACKAGE=openjdk-8
 # The update that the hooks are developed against.
-# shellcheck disable=SC2034 # for whoever sources this
+# shellcheck disable=SC2034 # for the scripts that source this
 readonly EXPECTED_UPDATE=504
 readonly BOOT_PACKAGES=(openjdk-8-jre-headless openjdk-8-jdk-headless)
 

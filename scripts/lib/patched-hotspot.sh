@@ -101,7 +101,7 @@ verify_hooks() {
 # build_runtime: builds the Rust library; sets RUNTIME_ARCHIVE.
 build_runtime() {
   run_step "$EXIT_BUILD" "build Rust runtime" cargo_build_runtime
-  # Where cargo puts it depends on the user's configuration, so ask.
+  # The user's configuration chooses cargo's output folder, so ask for it.
   RUNTIME_ARCHIVE=$(cargo_build_runtime 2>/dev/null | grep -o '"[^"]*/librust_tracer\.a"' | tail -n 1 | tr -d '"')
   [[ -f $RUNTIME_ARCHIVE ]] || die "$EXIT_BUILD" "cargo built no librust_tracer.a"
   [[ -f $RUNTIME_HEADER ]] || die "$EXIT_BUILD" "no such file: $RUNTIME_HEADER"

@@ -95,7 +95,7 @@ require_forest() {
   done
 }
 
-# What an older update needs to be compiled today, beside compiler flags.
+# Adds the changes, apart from compiler flags, that an older update needs to be compiled today.
 make_portable() {
   # No order between a pointer and zero in today's C++.
   sed -i 's/Universe::narrow_oop_base() > 0)/Universe::narrow_oop_base() != NULL)/' "$1/hotspot/src/share/vm/opto/lcm.cpp"

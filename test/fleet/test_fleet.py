@@ -31,8 +31,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SPARK = ROOT / "build/test-spark-3/pyspark"
 BEFORE, AFTER = "2.7.0", "2.7.1"
 DAYS = [datetime.date(2026, 3, 1), datetime.date(2026, 3, 2)]
-# What is traced, and as which release: some programs in two versions, and one that nests two locks, which the
-# later release does the other way round.
+# The programs to trace, and their releases: some in two versions, and one that nests two locks, in
+# the opposite order in the later release.
 ROUNDS = 5
 PROGRAMS = {
     **{
@@ -45,9 +45,9 @@ PROGRAMS = {
         for outer, release in (("first", BEFORE), ("second", AFTER), ("both", AFTER))
     },
 }
-# One in so many waits is a long one.
+# One in this many waits is a long one.
 RARITY = 500
-# Of each process; the machine has to have room for five.
+# Memory of each process; five have to fit into the machine.
 WORKER_MEMORY = "1500m"
 # Double numbers are added in an order of the engine's own.
 TOLERANCE = 1e-9
@@ -81,7 +81,7 @@ class Fleet:
         self.runs = folder / "runs"
         self.traces = []
         self.reports = {}
-        # What each program printed.
+        # The output of each program.
         self.printed = {}
 
     def make(self):
@@ -482,7 +482,7 @@ def questions(fleet):
 
 
 def test_workers(fleet, arguments, folder, asked, workers):
-    """Asks all questions with so many workers."""
+    """Asks all questions with this number of workers."""
     with Cluster(folder, workers, arguments) as cluster:
         for question, (options, check_rows) in asked.items():
             rows, seconds, _, log = cluster.ask(fleet.runs, question, *options)

@@ -240,7 +240,7 @@ public class Facts {
         }
     }
 
-    /** What a program of the JDK prints, and the exit code if it failed. */
+    /** Returns the output of a program of the JDK, and the exit code if it failed. */
     private static String tool(String... command) throws Exception {
         command[0] = System.getProperty("java.home") + "/../bin/" + command[0];
         File output = File.createTempFile("tool", ".out");

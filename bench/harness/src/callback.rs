@@ -1,5 +1,5 @@
-//! What a suite calls to tell about its iterations: compiled against the suite's
-//! jar, and put where the suite finds it.
+//! Callbacks by which a suite reports its iterations: compiled against the suite's jar, and put
+//! where the suite finds them.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -48,7 +48,7 @@ pub(crate) struct Cli {
     #[arg(long, value_enum, value_name = "NAME,...", value_delimiter = ',')]
     configurations: Vec<Configuration>,
 
-    /// How often everything runs [default: 10, quick: 2]
+    /// Number of times that everything runs [default: 10, quick: 2]
     #[arg(long, value_name = "N", value_parser = positive())]
     rounds: Option<u32>,
 
@@ -56,11 +56,11 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "N", value_parser = positive())]
     iterations: Option<u32>,
 
-    /// How many of these, at the end, are measured [default: 10, quick: 3]
+    /// Number of these, at the end, that are measured [default: 10, quick: 3]
     #[arg(long, value_name = "N", value_parser = positive())]
     keep: Option<u32>,
 
-    /// Threads of a workload that can be told
+    /// Threads of a workload that lets them be chosen
     #[arg(long, value_name = "N", default_value = "8", value_parser = positive())]
     threads: u32,
 
@@ -68,7 +68,7 @@ pub(crate) struct Cli {
     #[arg(long, value_enum, default_value_t = Size::Default)]
     size: Size,
 
-    /// How long a tracer lives
+    /// Lifetime of a tracer
     #[arg(long, value_enum, default_value_t = Reinitialize::Jvm)]
     reinitialize: Reinitialize,
 
@@ -80,7 +80,7 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "FLAG", allow_hyphen_values = true)]
     jvm_option: Vec<String>,
 
-    /// How long a JVM may take before it is killed and counts as failed
+    /// Longest time of a JVM before it is killed and counts as failed
     #[arg(long, value_name = "TIME", default_value = "10min", value_parser = humantime::parse_duration)]
     timeout: Duration,
 
@@ -152,7 +152,7 @@ const QUICK_APPS: [&str; 8] = [
     "park-storm",
 ];
 
-/// What the user wants.
+/// The user's task.
 pub(crate) enum Task {
     Completions(Shell),
     List(Plan),

@@ -61,7 +61,7 @@ impl Configuration {
         }
     }
 
-    /// What it is, for a table.
+    /// Returns the description, for a table.
     pub(crate) fn description(self) -> &'static str {
         match self {
             Self::Stock => "JDK without patches",

@@ -1,4 +1,4 @@
-//! What the measurements of all JVMs come to.
+//! Figures from the measurements of all JVMs.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub(crate) const NOISY_SPREAD: f64 = 0.05;
 /// Everything that tables and plots show.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Figures {
-    /// What all ratios are to.
+    /// The denominator of all ratios.
     pub(crate) baseline: Configuration,
     pub(crate) workloads: Vec<WorkloadFigures>,
     pub(crate) means: Vec<MeanFigures>,
@@ -40,7 +40,7 @@ pub(crate) struct WorkloadFigures {
 pub(crate) struct ConfigurationFigures {
     pub(crate) jvms_passed: u32,
     pub(crate) jvms_failed: u32,
-    /// Of the measured iterations of all rounds, in nanoseconds.
+    /// Over the measured iterations of all rounds, in nanoseconds.
     pub(crate) time_ns: Option<Quartiles>,
     pub(crate) cpu_ns: Option<Quartiles>,
     /// The same, each iteration divided by the median of the baseline's iterations
@@ -54,10 +54,10 @@ pub(crate) struct ConfigurationFigures {
     pub(crate) trace: Option<TraceFigures>,
 }
 
-/// What was traced of a workload.
+/// Figures from the traces of a workload.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct TraceFigures {
-    /// Of the measured iterations, metadata excluded.
+    /// In the measured iterations, without metadata.
     pub(crate) events_per_second: f64,
     pub(crate) events_per_second_by_type: BTreeMap<String, f64>,
     /// Megabytes (10⁶), metadata included.
@@ -66,7 +66,7 @@ pub(crate) struct TraceFigures {
     /// All bytes, those of metadata included, by the events that are not metadata.
     pub(crate) raw_bytes_per_event: Option<f64>,
     pub(crate) stored_bytes_per_event: Option<f64>,
-    /// Of the whole run of a JVM; the most of all JVMs.
+    /// In the whole run of a JVM; the most of all JVMs.
     pub(crate) peak_buffers: u64,
     pub(crate) peak_buffer_bytes: u64,
     pub(crate) lost_events: u64,
@@ -170,7 +170,7 @@ struct Samples<'a> {
     results: &'a Results,
 }
 
-/// Which of an iteration's values.
+/// A value of an iteration.
 type Value = fn(&Iteration) -> u64;
 
 const TIME: Value = |iteration| iteration.time_ns;
@@ -296,7 +296,7 @@ impl Samples<'_> {
     }
 }
 
-/// The processor time of the tracer's threads in some JVMs, by that of the JVMs.
+/// Returns the processor time of the tracer's threads in some JVMs, divided by the JVMs' own.
 fn tracer_threads(jvms: &[&JvmRun]) -> BTreeMap<String, f64> {
     let cpu_ns: u64 = jvms.iter().map(|run| run.cpu_ns).sum();
     let mut sums = BTreeMap::<&str, u64>::new();

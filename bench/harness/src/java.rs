@@ -34,7 +34,7 @@ impl Jdk {
         self.home.join("bin").join(name)
     }
 
-    /// What `java -version` prints.
+    /// Returns the output of `java -version`.
     pub(crate) fn version(&self) -> anyhow::Result<String> {
         let mut java = Command::new(self.tool("java"));
         let output = java.arg("-version").output().context("java -version")?;
@@ -64,7 +64,8 @@ impl Jdks {
         self.other.as_ref().expect("found if it is to be measured")
     }
 
-    /// What programs are built and listed with: the stock one may be a runtime only.
+    /// Returns the JDK that programs are built and listed with: the stock one may be a runtime
+    /// only.
     pub(crate) fn tools(&self) -> &Jdk {
         &self.traced
     }
@@ -128,7 +129,7 @@ fn option(name: &str, value: &Path) -> std::ffi::OsString {
     option
 }
 
-/// Compiles what a suite calls to tell about its iterations into a folder, against
+/// Compiles what a suite calls to report its iterations into a folder, against
 /// the suite's classes.
 pub(crate) fn compile_callback(
     jdk: &Jdk,

@@ -15,10 +15,10 @@ use wait4::{ResUse, Wait4};
 
 use crate::tracer_threads::TracerThreads;
 
-/// How often the tracer's threads are looked at.
+/// Time between two looks at the tracer's threads.
 const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 
-/// How a JVM ended.
+/// The end of a JVM.
 #[derive(Debug)]
 pub(crate) struct Finished {
     /// `None` if it had to be killed because its time was over.
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_told_with_the_last_lines() {
+    fn a_failure_is_reported_with_the_last_lines() {
         let finished = shell("seq 40 >&2; exit 3", Duration::from_secs(60));
         assert_eq!(finished.failure(), Some("exit status: 3".to_owned()));
         assert!(finished.last_complaints().starts_with("11\n"));

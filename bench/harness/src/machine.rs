@@ -5,7 +5,7 @@ use std::thread;
 
 use serde::{Deserialize, Serialize};
 
-/// What must be the same for results to be compared.
+/// The properties that must be equal for results to be compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Machine {
     pub(crate) host: String,
@@ -15,8 +15,8 @@ pub(crate) struct Machine {
     pub(crate) memory_bytes: u64,
     /// Release of the kernel.
     pub(crate) kernel: String,
-    /// How the processors' frequency is chosen; `none` if the kernel does not say,
-    /// as in most virtual machines.
+    /// The policy that chooses the processors' frequency; `none` if the kernel does not say, as in
+    /// most virtual machines.
     pub(crate) frequency_governor: String,
 }
 
@@ -40,7 +40,7 @@ impl Machine {
     }
 }
 
-/// How many threads wanted to run in the last minute, on average.
+/// Returns the average number of threads that wanted to run in the last minute.
 pub(crate) fn load_average() -> f64 {
     let averages = read("/proc/loadavg").unwrap_or_default();
     let first = averages.split(' ').next();

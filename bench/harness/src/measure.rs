@@ -18,7 +18,7 @@ use crate::schedule::{Turn, turns};
 use crate::suite::{Origin, Suite, Work, Workload};
 use crate::{jvm, protocol, trace};
 
-/// What is to be measured, and how.
+/// The plan of a measurement.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) jdks: Jdks,
@@ -167,7 +167,7 @@ impl Bench<'_> {
         Ok((available, unavailable))
     }
 
-    /// Why a JVM cannot start; `None` if it can.
+    /// Returns the reason why a JVM cannot start; `None` if it can.
     fn problem(&mut self, configuration: Configuration) -> anyhow::Result<Option<String>> {
         if configuration == Configuration::AsyncProfiler {
             match fetch_profiler(self.plan.jdks.tools()) {
@@ -223,9 +223,9 @@ impl Bench<'_> {
         let finished = jvm::run(&java, &arguments, folder.path(), *time_limit)?;
 
         let trace = folder.path().join(TRACE_FILE);
-        let told = protocol::parse(&finished.stdout, iterations);
-        // What the benchmark says is more telling than how the JVM ended.
-        let passed = match (told, finished.failure()) {
+        let reported = protocol::parse(&finished.stdout, iterations);
+        // The benchmark's message is more telling than the way the JVM ended.
+        let passed = match (reported, finished.failure()) {
             (Ok(iterations), None) => Ok(iterations),
             (Err(reason), None) => Err(reason),
             (Err(reason), Some(failure)) => Err(format!("{failure}: {reason}")),
@@ -262,7 +262,7 @@ impl Bench<'_> {
     }
 }
 
-/// Tells how far it is: as a bar to a person, as lines to a file.
+/// Shows the progress: as a bar to a person, as lines in a file.
 struct Progress {
     bar: ProgressBar,
     is_seen: bool,

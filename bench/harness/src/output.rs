@@ -12,7 +12,7 @@ use crate::results::{FILE, Outcome, Results};
 use crate::targets::{Target, Verdict, evaluate, percent};
 use crate::{plots, tables};
 
-/// What was written, and what follows from it.
+/// The files written, and the verdict.
 pub(crate) struct Written {
     files: Vec<PathBuf>,
     targets: Vec<Target>,
@@ -65,7 +65,7 @@ pub(crate) fn write_json(folder: &Path, document: &impl Serialize) -> anyhow::Re
     Ok(path)
 }
 
-/// What must not be overlooked.
+/// Returns remarks that must not be overlooked.
 fn remarks(results: &Results, figures: &Figures) -> Vec<String> {
     let mut remarks = Vec::new();
     for missing in &results.unavailable {
@@ -103,7 +103,7 @@ impl Written {
             .any(|target| target.verdict == Verdict::Missed)
     }
 
-    /// Tells the user.
+    /// Prints the results for the user.
     pub(crate) fn print(&self) {
         for target in &self.targets {
             let Target {

@@ -1,4 +1,4 @@
-//! Where things are in the repository.
+//! Paths in the repository.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub(crate) fn repository() -> &'static Path {
     bench().parent().expect("bench lies in the repository")
 }
 
-/// What the harness builds or fetches that is to be kept.
+/// Returns the folder of files that the harness builds or fetches and keeps.
 pub(crate) fn build() -> PathBuf {
     repository().join("build/bench")
 }

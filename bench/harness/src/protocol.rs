@@ -1,9 +1,9 @@
-//! The lines in which a benchmark tells about its iterations; the class
+//! The lines in which a benchmark reports its iterations; the class
 //! `bench.Iterations` prints them.
 
 use serde::{Deserialize, Serialize};
 
-/// What an iteration took.
+/// The costs of an iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Iteration {
     /// By the clock on the wall.
@@ -50,8 +50,8 @@ pub(crate) fn parse(output: &str, expected: u32) -> Result<Vec<Iteration>, Strin
     Ok(iterations)
 }
 
-/// What follows `bench` in a line that is meant for the harness. A program that
-/// does not end its lines may have printed something before.
+/// Returns the text after `bench` in a line for the harness. A program that does not end its lines
+/// may have printed something before.
 fn message(line: &str) -> Option<&str> {
     ["bench iteration ", "bench failed"]
         .iter()
@@ -90,7 +90,7 @@ bench iteration 2 end time_ns 21 cpu_ns 31
     }
 
     #[test]
-    fn failures_are_told() {
+    fn failures_are_reported() {
         let output = "bench iteration 1 begin\nbench failed sum is 3, expected 4\n";
         let reason = "failed sum is 3, expected 4";
         assert_eq!(parse(output, 1), Err(reason.to_owned()));

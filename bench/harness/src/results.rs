@@ -15,7 +15,7 @@ use crate::protocol::Iteration;
 use crate::suite::{Size, Workload};
 use crate::trace::Traced;
 
-/// What [`Results::schema`] says.
+/// The value of [`Results::schema`].
 const SCHEMA: &str = "locktrace-bench";
 /// The version of the fields. Changes when a reader of older files would be wrong.
 const VERSION: u32 = 1;
@@ -27,7 +27,7 @@ pub(crate) const FILE: &str = "results.json";
 pub(crate) struct Results {
     schema: String,
     version: u32,
-    /// When, by the wall clock (RFC 3339).
+    /// The start, by the wall clock (RFC 3339).
     pub(crate) started: String,
     /// Load average over a minute before the first JVM; of several results the
     /// highest.
@@ -42,23 +42,23 @@ pub(crate) struct Results {
     pub(crate) jvms: Vec<JvmRun>,
 }
 
-/// What must be the same in results that are put together.
+/// The properties that must be equal in results that are merged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Subject {
     pub(crate) machine: Machine,
     pub(crate) locktrace: String,
-    /// What `java -version` prints; `None` if it was not to be measured.
+    /// The output of `java -version`; `None` if it was not to be measured.
     pub(crate) jdk_stock: Option<String>,
     pub(crate) jdk_traced: String,
     pub(crate) settings: Settings,
 }
 
-/// How everything was run.
+/// The settings of all runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Settings {
     /// Iterations in each JVM.
     pub(crate) iterations: u32,
-    /// How many of these, at the end, are measured.
+    /// The number of these, at the end, that are measured.
     pub(crate) keep: u32,
     pub(crate) threads: u32,
     pub(crate) size: Size,
@@ -69,7 +69,7 @@ pub(crate) struct Settings {
     pub(crate) jvm_options: Vec<String>,
 }
 
-/// How long a tracer lives.
+/// The lifetimes of a tracer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Reinitialize {
@@ -116,7 +116,7 @@ pub(crate) struct JvmRun {
     pub(crate) outcome: Outcome,
 }
 
-/// What a JVM achieved.
+/// The outcome of a JVM.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Outcome {
@@ -160,8 +160,8 @@ impl Results {
         }
     }
 
-    /// What all others are compared with: the stock JDK, or without it the first
-    /// configuration.
+    /// Returns the configuration that all others are compared with: the stock JDK, or without it
+    /// the first configuration.
     pub(crate) fn baseline(&self) -> Configuration {
         let stock = Configuration::Stock;
         let first = self.configurations.first().copied();

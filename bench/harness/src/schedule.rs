@@ -13,7 +13,7 @@ pub(crate) struct Turn {
 
 /// In each round each workload runs in all configurations, one after the other, so
 /// that what changes slowly on a machine hits them all; each round begins with
-/// another configuration. `repeats` tells how often this is done in a round.
+/// another configuration. `repeats` is the number of times in a round.
 pub(crate) fn turns(
     rounds: u32,
     workloads: usize,

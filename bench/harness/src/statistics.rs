@@ -158,9 +158,9 @@ mod tests {
         assert_eq!(mean_ratio(&[vec![]]), None);
     }
 
-    /// Of many samples from a known distribution, the intervals of about 95
-    /// percent hold the true value. A bootstrap of few values is somewhat too
-    /// narrow, so 85 percent are demanded, and that not all do.
+    /// About 95 percent of the intervals from samples of a known distribution contain the true
+    /// value. A bootstrap of few values is somewhat too narrow, so the test demands 85 percent, and
+    /// that not all do.
     #[test]
     fn interval_covers_the_true_mean() {
         const SAMPLES: usize = 100;

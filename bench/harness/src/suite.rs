@@ -1,4 +1,4 @@
-//! Where workloads come from, and the command lines that run them.
+//! Suites of workloads, and the command lines that run them.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::callback::Callback;
 use crate::java::{Jdk, build_applications, succeed};
 
-/// What a workload is, for means and targets.
+/// Kinds of workloads, for means and targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
@@ -39,7 +39,7 @@ impl Kind {
     }
 }
 
-/// How much work an iteration is.
+/// Amounts of work of an iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Size {
@@ -80,7 +80,7 @@ impl fmt::Display for Workload {
     }
 }
 
-/// Who made a workload.
+/// The origins of workloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Origin {
@@ -101,7 +101,7 @@ impl Origin {
         }
     }
 
-    /// Who publishes the jar.
+    /// Returns the publisher of the jar.
     fn publisher(self) -> &'static str {
         match self {
             Self::Bundled => "this repository",
@@ -141,7 +141,7 @@ const SINGLE_THREADED: [&str; 20] = [
     "zxing",
 ];
 
-/// What an iteration is asked to do.
+/// The work of an iteration.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Work {
     pub(crate) iterations: u32,
@@ -154,7 +154,7 @@ pub(crate) struct Work {
 pub(crate) struct Suite {
     origin: Origin,
     class_path: OsString,
-    /// What was compiled for the suite.
+    /// The callback compiled for the suite.
     callback: Option<Callback>,
     /// In the suite's own order.
     workloads: Vec<Workload>,
@@ -259,12 +259,12 @@ impl Suite {
         Ok(self.workloads.iter().filter(wanted).cloned().collect())
     }
 
-    /// It is what its workloads name as their origin.
+    /// Returns whether its workloads name this origin.
     pub(crate) fn is(&self, origin: Origin) -> bool {
         self.origin == origin
     }
 
-    /// What follows the JVM's flags on the command line.
+    /// Returns the arguments after the JVM's flags on the command line.
     pub(crate) fn arguments(&self, name: &str, work: Work) -> Vec<OsString> {
         let Work {
             iterations,

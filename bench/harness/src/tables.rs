@@ -46,8 +46,8 @@ pub(crate) fn render(results: &Results, figures: &Figures, targets: &[Target]) -
     add_section(
         &mut text,
         "Processor time of the tracer's threads",
-        "By that of the whole JVM, from its start to its end: what writes the trace, and \
-         what analyzes events in the JVM. Hooks run in the application's threads and are not \
+        "As a share of the whole JVM's, from its start to its end: the threads that write the trace, and \
+         analyze events in the JVM. Hooks run in the application's threads and are not \
          among them. This is exact where whole processes are noisy.",
         &tracer_threads(results, figures),
     );
@@ -122,7 +122,7 @@ fn add_subject(text: &mut String, results: &Results) {
     let _ = writeln!(text, "{}\n", left_aligned(table));
 }
 
-/// What must not be overlooked.
+/// Adds remarks that must not be overlooked.
 fn add_remarks(text: &mut String, results: &Results, figures: &Figures) {
     for missing in &results.unavailable {
         let _ = writeln!(

@@ -1,4 +1,4 @@
-//! What tracing may cost at most, and whether it does.
+//! Targets for the costs of tracing, and whether they are met.
 
 use serde::Serialize;
 
@@ -13,9 +13,9 @@ const WAIT_NOTIFY: [&str; 3] = ["producer-consumer", "lock-step", "avrora"];
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Target {
     pub(crate) number: u32,
-    /// What is demanded of what.
+    /// The demand.
     pub(crate) demand: String,
-    /// What was found.
+    /// The result.
     pub(crate) found: String,
     pub(crate) verdict: Verdict,
 }
@@ -25,9 +25,9 @@ pub(crate) struct Target {
 pub(crate) enum Verdict {
     Met,
     Missed,
-    /// What is compared differs less than the times of the baseline themselves.
+    /// The difference is smaller than the variation of the baseline.
     WithinNoise,
-    /// What is needed to tell was not measured.
+    /// The necessary figures were not measured.
     NotMeasured,
 }
 

@@ -1,4 +1,4 @@
-//! What a trace shows between the marks of the measured iterations.
+//! Figures of a trace between the marks of the measured iterations.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,18 +11,18 @@ use trace_format::{Chunk, ClassDescription, ClassId, Counter, Event, EventsChunk
 /// Classes of the objects that `bench.Mark` parks on.
 const MARK_CLASSES: [&str; 2] = ["bench.IterationBegin", "bench.IterationEnd"];
 
-/// What a trace shows.
+/// Figures of a trace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Traced {
     /// Length of the trace, all iterations and the time around them included.
     pub(crate) duration_ns: u64,
-    /// What the tracer counted in that time, by the counter's name.
+    /// Values of the tracer's counters for that time, by name.
     pub(crate) counters: BTreeMap<String, u64>,
-    /// What was written in the measured iterations.
+    /// The bytes and events of the measured iterations.
     pub(crate) measured: Measured,
 }
 
-/// What was written in the measured iterations.
+/// The bytes and events of the measured iterations.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Measured {
     /// Their length together.
@@ -87,7 +87,7 @@ fn mark_classes(trace: &TraceFile) -> anyhow::Result<[BTreeSet<ClassId>; 2]> {
     Ok(classes)
 }
 
-/// When iterations began and ended.
+/// The begins and ends of iterations.
 #[derive(Debug, Default)]
 struct Marks {
     begins_ns: Vec<u64>,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What the names of the tracer's threads begin with.
+/// Prefix of the names of the tracer's threads.
 const PREFIX: &str = "locktrace-";
 
 /// Reads the times while the JVM runs: the kernel forgets a thread that has ended.

@@ -107,7 +107,7 @@ fn jvms<'a>(results: &'a Value, name: &str, configuration: &str) -> Vec<&'a Valu
 }
 
 #[test]
-fn a_suite_is_measured_and_its_failures_are_told() {
+fn a_suite_is_measured_and_its_failures_are_reported() {
     let folder = scratch_directory("bench-suite");
     let jar = suite_jar(folder.path());
     let mut arguments = words(
@@ -139,7 +139,7 @@ fn a_suite_is_measured_and_its_failures_are_told() {
         }
     }
     let crash = &jvms(&results, "crashes", "stock")[0]["outcome"]["failed"]["stderr"];
-    assert!(crash.to_string().contains("as it was told"), "{crash}");
+    assert!(crash.to_string().contains("as requested"), "{crash}");
 
     for jvm in jvms(&results, "parks", "compressed") {
         let measured = &jvm["outcome"]["passed"]["traced"]["measured"];

@@ -20,7 +20,7 @@ pub(crate) struct Copies<'a> {
     trace: &'a TraceFile,
     survey: &'a Survey,
     output: Output,
-    /// How many copies there are.
+    /// The number of copies.
     count: u64,
 }
 
@@ -109,12 +109,12 @@ impl<'a> Copies<'a> {
 /// The numbers of one copy.
 struct Renumbering<'a> {
     survey: &'a Survey,
-    /// How many copies are before this one.
+    /// The number of copies before this one.
     copy: u64,
 }
 
 impl Renumbering<'_> {
-    /// The number behind those of the copies before, each of which used numbers up to
+    /// The number after those of the copies before, each of which used numbers up to
     /// `last`. 0 stands for none.
     fn shifted(&self, number: u64, last: u64) -> u64 {
         if number == 0 {
@@ -265,7 +265,7 @@ struct Output {
     bytes_of_segment: Vec<u8>,
     thread: ThreadId,
     buffer_index: u64,
-    /// What is in the file.
+    /// The size of the file.
     bytes: u64,
     events: u64,
     buffers: u64,
@@ -274,7 +274,7 @@ struct Output {
 }
 
 impl Output {
-    /// Room for what one thread writes between two chunks.
+    /// Space for the events that one thread writes between two chunks.
     const SEGMENT_LEN: usize = MAX_STORED_LEN / 2;
 
     fn new(header: &FileHeader, mut file: BufWriter<File>) -> io::Result<Self> {

@@ -1,7 +1,7 @@
 //! Makes a long trace of a short one, to see what an analysis does with it.
 //!
-//! The long trace is that of a program that does what the traced one did, over and
-//! over, each time with new threads and with new monitors of the same objects.
+//! The long trace is as of a program that does what the traced one did, over and over, each time
+//! with new threads and with new monitors of the same objects.
 
 mod copy;
 mod survey;
@@ -41,11 +41,11 @@ struct Arguments {
     #[arg(long, value_name = "N", default_value = "100")]
     megabytes: u64,
 
-    /// How many copies to write, whatever size they have
+    /// Number of copies to write, whatever size they have
     #[arg(long, value_name = "N", conflicts_with = "megabytes")]
     copies: Option<NonZeroU64>,
 
-    /// When the long trace began, in nanoseconds since 1970, if not when the other one did
+    /// Start of the long trace, in nanoseconds since 1970, if not the same as the other one's
     #[arg(long, value_name = "N")]
     start_unix_ns: Option<u64>,
 }
@@ -78,7 +78,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// How long the trace has to become.
+/// The length of the trace to write.
 #[derive(Clone, Copy, Debug)]
 enum Length {
     Bytes(u64),

@@ -1,4 +1,4 @@
-//! What there is to know about a trace before it can be repeated.
+//! Survey of a trace before it is repeated.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -22,14 +22,14 @@ pub(crate) struct Survey {
     /// The last sequence numbers of domains of park events, what is in `closing`
     /// included.
     pub(crate) domains: HashMap<LockId, u64>,
-    /// How many buffers each thread filled.
+    /// The number of buffers that each thread filled.
     pub(crate) buffers: HashMap<ThreadId, u64>,
-    /// What has to happen at the end for nothing to be left open, by writer. All of
-    /// it happens at once.
+    /// The events that have to happen at the end for nothing to be left open, by writer. All of
+    /// them happen at once.
     pub(crate) closing: BTreeMap<ThreadId, Vec<Event<'static>>>,
 }
 
-/// What is going on at some place in a trace.
+/// The state at some place in a trace.
 #[derive(Debug, Default)]
 struct Open {
     /// Last sequence numbers of locks and domains.
@@ -38,7 +38,7 @@ struct Open {
     threads: BTreeMap<ThreadId, Waiting>,
 }
 
-/// What a living thread waits for.
+/// The lock or park that a living thread waits for.
 #[derive(Clone, Copy, Debug)]
 enum Waiting {
     No,

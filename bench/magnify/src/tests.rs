@@ -151,11 +151,11 @@ fn trace(events: &[(ThreadId, Vec<Event<'static>>)]) -> Vec<u8> {
         let mut bytes = [0; 1024];
         let mut encoder = SegmentEncoder::new();
         for event in events {
-            encoder.encode(&mut bytes, event).expect("room for it");
+            encoder.encode(&mut bytes, event).expect("fits");
         }
         let segment = &bytes[..encoder.len()];
         let pushed = writer.push_segment(*thread, 0, segment, encoder.contains_metadata());
-        pushed.expect("room for it");
+        pushed.expect("fits");
     }
     let mut file = header.encode();
     file.extend_from_slice(writer.events());
@@ -167,7 +167,7 @@ fn trace(events: &[(ThreadId, Vec<Event<'static>>)]) -> Vec<u8> {
 fn each_copy_has_the_waits_of_the_trace_and_leaves_nothing_open() {
     let folder = TempDir::new().expect("a temporary folder");
     let [short, long] = ["short", "long"].map(|name| folder.path().join(name));
-    fs::write(&short, trace(&events())).expect("room for it");
+    fs::write(&short, trace(&events())).expect("written");
     let copies =
         magnify(&short, &long, Length::Bytes(1_000_000), Some(1_000)).expect("a complete trace");
     assert!(fs::metadata(&long).expect("written").len() >= 1_000_000);
@@ -203,7 +203,7 @@ fn each_copy_has_the_waits_of_the_trace_and_leaves_nothing_open() {
 fn copies_are_as_many_as_are_asked_for() {
     let folder = TempDir::new().expect("a temporary folder");
     let [short, long] = ["short", "long"].map(|name| folder.path().join(name));
-    fs::write(&short, trace(&events())).expect("room for it");
+    fs::write(&short, trace(&events())).expect("written");
     let copies = magnify(&short, &long, Length::Copies(3), None).expect("a complete trace");
     assert_eq!(copies, 3);
     let trace = TraceFile::open(&long).expect("a trace");
@@ -219,7 +219,7 @@ fn trace_that_lacks_events_is_refused() {
     events[0]
         .1
         .push(Event::LostEvents(LostEvents { events: 1 }));
-    fs::write(&short, trace(&events)).expect("room for it");
+    fs::write(&short, trace(&events)).expect("written");
     let error = magnify(&short, &long, Length::Copies(1), None).expect_err("events are lost");
     let expected = "expected a complete trace, found one that lacks events";
     assert!(error.to_string().ends_with(expected), "{error:#}");

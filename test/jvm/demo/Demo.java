@@ -9,7 +9,7 @@ import java.util.List;
  * <p>Six workers share a {@link Ledger} and an {@link AuditLog}. Every order
  * and every return writes one audit line, which is slow under the log's lock;
  * the reports of worker 6 keep the ledger's table locked while they format
- * every account. A lock contention trace shows who holds up whom, and where.
+ * every account. A lock contention trace shows which thread holds up which, and where.
  *
  * <p>The run takes about four seconds and checks its own books at the end.
  */

@@ -3,7 +3,7 @@ package demo;
 import java.util.Hashtable;
 import java.util.Map;
 
-/** What each customer owes, in cents. */
+/** The debts of each customer, in cents. */
 final class Ledger {
     private final Hashtable<Integer, Long> balances = new Hashtable<>();
 

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Eight clients of one in-memory H2 database read and write rows by their key, with
- * statements that are prepared once, each as often as told.
+ * statements that are prepared once, each as often as requested.
  *
  * <p>That makes a few methods so hot that C2 compiles them with nearly all that they
  * call: the largest methods that a compiler meets in these tests, with several places

@@ -6,7 +6,7 @@ import java.util.List;
 
 /**
  * Releases monitors in all the ways that Java has, says before each release what it is going to
- * release, and prints that and what the hooks were told.
+ * release, and prints that and the arguments of the hooks.
  *
  * <p>{@code Exits notes}: "expected OBJECT METHOD" or "noted OBJECT SITE", in order. {@code Exits
  * failures}: runs the same while all hooks throw. {@code Exits hot ROUNDS}: runs it often, and prints
@@ -17,7 +17,7 @@ final class Exits {
     private static final Object B = new Object();
     private static final Object C = new Object();
 
-    /** What is going to be released next, by name of the object and of the method. */
+    /** The next releases, by name of the object and of the method. */
     private static final List<String> EXPECTED = new ArrayList<>();
 
     private static long releases;
@@ -303,7 +303,7 @@ final class Exits {
         }
     }
 
-    /** A switch behind releases, variables of all sizes, and frames of all kinds. */
+    /** A switch after releases, variables of all sizes, and frames of all kinds. */
     private static double manyVariables(int i, long l, double d, Object o) {
         double sum = d;
         try {

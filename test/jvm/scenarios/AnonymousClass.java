@@ -1,7 +1,7 @@
 package scenarios;
 
 /**
- * Threads contend for an object of a VM-anonymous class, that of a lambda. Prints
+ * Threads contend for an object of a VM-anonymous class, a lambda's. Prints
  * {@code class NAME}, the name as Java has it: a number follows the class file's, which
  * is an identity hash.
  */

@@ -69,7 +69,7 @@ public final class Attached {
 
     /**
      * Starts a native thread that attaches under a name, enters a monitor,
-     * calls {@code held.run()}, exits the monitor if told so, and detaches.
+     * calls {@code held.run()}, exits the monitor if {@code exit}, and detaches.
      */
     private static native long start(String name, Object lock, Held held, boolean exit);
 

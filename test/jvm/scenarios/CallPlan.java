@@ -14,7 +14,7 @@ import java.util.Random;
  * with their stack traces, must be the same.
  */
 final class CallPlan {
-    /** How the innermost frame ends. */
+    /** The ways in which the innermost frame ends. */
     enum End {
         /** It returns. */
         RETURN,
@@ -100,7 +100,7 @@ final class CallPlan {
         log.add(what + " " + exception + " " + Arrays.toString(frames));
     }
 
-    // What follows is called by the steps.
+    // Called by the steps.
 
     Encounter arriving(int depth) {
         return eventful ? arriving[depth] : Encounter.NONE;
@@ -131,7 +131,7 @@ final class CallPlan {
         return 0;
     }
 
-    /** The step at a depth, or null behind the last one. */
+    /** The step at a depth, or null after the last one. */
     Step step(int depth) {
         return depth < steps.length ? steps[depth] : null;
     }
@@ -140,7 +140,8 @@ final class CallPlan {
         return depth == steps.length - 1 && end == End.ZERO ? 0 : 1;
     }
 
-    /** What a frame returns that has caught an exception; throws it again if it is not for that frame. */
+    /** Returns the result of a frame that has caught an exception; throws it again if it is not
+     * for that frame. */
     long caught(int depth, RuntimeException exception) {
         log("caught at " + depth, exception);
         if (!catching[depth]) {

@@ -136,7 +136,7 @@ public final class CallPlans {
         System.out.println("outcomes " + Integer.toHexString(outcomes));
     }
 
-    /** So that classes are loaded and methods are linked before they are compiled. */
+    /** Loads classes and links methods before they are compiled. */
     private void warmUp() {
         for (CallPlan.End end : CallPlan.End.values()) {
             for (Supplier<Step> kind : kinds) {
@@ -218,7 +218,7 @@ public final class CallPlans {
             }
         }
 
-        /** The stack of whoever travels reaches down to the main method. */
+        /** The stack of every traveller reaches down to the main method. */
         private static void check(Iterable<StackTraceElement[]> stacks) {
             for (StackTraceElement[] stack : stacks) {
                 boolean travels = Arrays.stream(stack).anyMatch(frame -> frame.getMethodName().equals("execute"));

@@ -1,9 +1,8 @@
 package scenarios;
 
 /**
- * A thread contends in compiled code that it comes to on several ways. They are as
- * deep as each other, and begin and end with the same methods: only a return address
- * in between tells them apart.
+ * A thread contends in compiled code that it reaches in several ways. They have the same depth, and
+ * begin and end with the same methods: they differ only in a return address in between.
  *
  * <p>Argument: the number of rounds for each compiler.
  *

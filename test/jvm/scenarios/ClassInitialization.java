@@ -94,7 +94,7 @@ public final class ClassInitialization {
         final int number;
         final ClassLoader loader = new Loader();
         final CyclicBarrier start = new CyclicBarrier(THREADS);
-        /** How many pairs of threads may come. */
+        /** The number of pairs of threads that may come. */
         final AtomicInteger pairs = new AtomicInteger();
         final Thread[] threads = new Thread[THREADS];
 
@@ -127,7 +127,7 @@ public final class ClassInitialization {
             note("needed", number, before, System.nanoTime());
         }
 
-        /** Without rest, so that both of them meet. */
+        /** Spins, so that both of them meet. */
         private void awaitRelease(int pair) {
             while (pairs.get() <= pair) {
                 Thread.yield();

@@ -6,10 +6,10 @@ import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CyclicBarrier;
 
 /**
- * Whoever has the JVM collect garbage holds the lock of the list of pending
- * references meanwhile, on which {@code java.lang.ref.Reference} waits. Threads
- * that call {@code System.gc} at the same time block each other on it. They go on until one
- * was blocked: on a busy machine it may be long before they meet.
+ * A thread that has the JVM collect garbage holds the lock of the list of pending references
+ * meanwhile, on which {@code java.lang.ref.Reference} waits. Threads that call {@code System.gc} at
+ * the same time block each other on it. They go on until one was blocked: on a busy machine it may
+ * be long before they meet.
  *
  * <p>The trace must show as many waits of each thread, "caller-0" to
  * "caller-2", for that lock as {@code ThreadMXBean} counts, printed as

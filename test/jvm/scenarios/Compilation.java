@@ -30,9 +30,8 @@ enum Compilation {
     }
 
     /**
-     * Defines a class of its own for this way to execute: the code is that of
-     * the class {@code template}, whose name ends with a zero, in place of which
-     * there is the level.
+     * Defines a class of its own for this way to execute: the code of the class {@code template},
+     * whose name ends with a zero, which is replaced by the level.
      */
     Class<?> define(String template) {
         return define(template, template.substring(0, template.length() - 1) + digit);
@@ -79,7 +78,7 @@ enum Compilation {
         }
     }
 
-    /** Does so if there is room for compiled code. */
+    /** Does so if compiled code fits into the code cache. */
     boolean attempt(Class<?> type) {
         boolean succeeds = true;
         for (Method method : type.getDeclaredMethods()) {
@@ -106,7 +105,7 @@ enum Compilation {
             WHITE_BOX.compile(method, level, FROM_THE_START);
             found = WHITE_BOX.getMethodCompilationLevel(method, false);
         }
-        // C1 may profile less than it was told to.
+        // C1 may profile less than requested.
         return found != 0 && (found == 4) == (level == 4);
     }
 

@@ -20,7 +20,7 @@ import java.util.List;
  * as well, called by such frames.
  */
 final class Contender extends Thread implements Encounter {
-    /** How long a thread goes on after another one was seen blocked, which still may spin. */
+    /** The time that a thread goes on after another one was seen blocked, which still may spin. */
     private static final long SPIN_NANOS = 30_000;
 
     private final Point point = new Point();
@@ -97,7 +97,7 @@ final class Contender extends Thread implements Encounter {
         }
     }
 
-    /** How many meetings there were. */
+    /** Returns the number of meetings. */
     int meetings() {
         return begun;
     }

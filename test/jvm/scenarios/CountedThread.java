@@ -21,7 +21,7 @@ abstract class CountedThread extends Thread {
         super(name);
     }
 
-    /** What the JVM shall count. */
+    /** The work that the JVM shall count. */
     abstract void work() throws InterruptedException;
 
     /**

@@ -1,8 +1,8 @@
 package scenarios;
 
 /**
- * Threads that want a lock all the time, so that whoever else wants it is
- * blocked now and then, without a partner's help.
+ * Threads that want a lock all the time, so that any other thread that wants it is blocked now and
+ * then, without a partner's help.
  */
 final class Crowd {
     private static final int SIZE = 2;

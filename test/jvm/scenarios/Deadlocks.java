@@ -32,7 +32,7 @@ public final class Deadlocks {
     private static final ThreadMXBean BEAN = ManagementFactory.getThreadMXBean();
 
     private final List<Thread> threads = new ArrayList<>();
-    /** How many of them have yet to take their first lock. */
+    /** Counts those that have yet to take their first lock. */
     private CountDownLatch firstLocks;
 
     private Deadlocks() {}

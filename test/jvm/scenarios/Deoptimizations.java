@@ -83,7 +83,7 @@ public final class Deoptimizations {
         }
     }
 
-    // What follows is called by the methods that are thrown away.
+    // Called by the methods that are discarded.
 
     long end() {
         if (eventful && rare < 0) {

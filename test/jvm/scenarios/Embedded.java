@@ -6,9 +6,8 @@ import java.lang.management.ThreadMXBean;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * What the threads of {@code launcher/launcher.c} do, a program that creates
- * the JVM itself. There is no main method, and no Java code below these methods
- * on the threads' stacks.
+ * The methods of the threads of {@code launcher/launcher.c}, a program that creates the JVM itself.
+ * The threads' stacks have no main method, and no Java code below these methods.
  *
  * <p>The trace must be complete, and show one wait for {@link #LOCK}, of "native-waiter" in
  * {@link #want}, blocked by "native-owner" in {@link #own}. The daemons block

@@ -1,6 +1,6 @@
 package scenarios;
 
-/** What a thread does at one place of its stack: as a rule, to meet its {@link Contender}. */
+/** The action of a thread at one place of its stack: as a rule, to meet its {@link Contender}. */
 interface Encounter {
     /** Does nothing. */
     Encounter NONE = () -> {};

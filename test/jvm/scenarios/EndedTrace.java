@@ -15,14 +15,14 @@ import sun.misc.Unsafe;
  * two monitors, threads have waited for one when that happens, and still wait for the
  * other one: in both cases the next release has a forward reference to resolve.
  *
- * <p>Prints what is in each monitor that tells compiled code whether a release concerns
+ * <p>Prints what is in each monitor that says to compiled code whether a release concerns
  * the tracer, the upper half of a word: {@code MONITOR owned HALF} once the thread that
  * waited owns it again, {@code MONITOR released HALF} after that has released it.
  */
 public final class EndedTrace {
     private static final Unsafe UNSAFE = UnsafeMonitor.theUnsafe();
 
-    /** Of an {@code ObjectMonitor}, in words. */
+    /** The length of an {@code ObjectMonitor}, in words. */
     private static final int MONITOR_LENGTH = 28;
 
     private EndedTrace() {}
@@ -99,9 +99,9 @@ public final class EndedTrace {
     }
 
     /**
-     * Where in a monitor the word is, in bytes. Its lower half counts recursions, of which
-     * there are none. While five threads want a monitor for the first time the upper half
-     * is twice that.
+     * Returns the offset of the word in a monitor, in bytes. Its lower half counts recursions,
+     * which are zero. While five threads want a monitor for the first time the upper half is twice
+     * that.
      */
     private static int placeOfWord() throws Exception {
         final int threads = 5;
@@ -167,7 +167,7 @@ public final class EndedTrace {
                     return true;
                 }
             } catch (NoSuchFileException e) {
-                // Was that of the directory itself.
+                // Was the time of the directory itself.
             }
         }
         return false;

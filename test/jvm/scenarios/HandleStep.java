@@ -95,7 +95,7 @@ final class HandleStep implements Step {
         }
     }
 
-    /** What each step does that is more than one frame. */
+    /** Runs the part of each step that is more than one frame. */
     static long pass(CallPlan plan, int depth) {
         plan.arriving(depth).meet();
         long length = plan.isEnd(depth) ? plan.end(depth) : plan.step(depth + 1).call(plan, depth + 1);

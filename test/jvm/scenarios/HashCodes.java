@@ -7,7 +7,7 @@ package scenarios;
  * code that the program prints: {@code lock CLASS HEX}.
  */
 public final class HashCodes implements Scenario {
-    /** When the program asks for the hash code. */
+    /** The time at which the program asks for the hash code. */
     private enum Time {
         /** Before anybody has locked the object. */
         UNLOCKED,

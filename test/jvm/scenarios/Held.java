@@ -3,15 +3,15 @@ package scenarios;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * What the owner of a lock does while it holds it: nothing in the warm-up,
- * later it sees to it that another thread is really blocked.
+ * The work of the owner of a lock while it holds it: nothing in the warm-up, later it makes sure
+ * that another thread is really blocked.
  *
  * <p>The harness forbids inlining of this class. Its rarely taken branches thus
  * deoptimize its own frames only, and the code that releases the lock is the
  * compiled code under test.
  */
 final class Held implements Runnable {
-    /** How long the owner goes on once the other thread is blocked. */
+    /** The time that the owner goes on once the other thread is blocked. */
     static final long BLOCKED_NANOS = 20_000_000;
 
     /** The warm-up holds the lock for no time. */

@@ -17,8 +17,8 @@ import java.util.concurrent.locks.StampedLock;
  *
  * <p>Arguments: the lock ({@code monitor}, {@code nonfair}, {@code fair}, {@code write},
  * {@code stamped} or {@code mutex}), threads, shortest and longest hold, longest pause
- * (all in nanoseconds), how long all of it lasts in milliseconds, threads that keep the
- * processors busy. What kind of threads the workers are {@link WorkerThread} is told.
+ * (all in nanoseconds), duration in milliseconds, threads that keep the
+ * processors busy. {@link WorkerThread} chooses the kind of the worker threads.
  *
  * <p>Prints, besides what {@link TraceClock} does, {@code holds THREAD METHOD WANTED_NS
  * ACQUIRED_NS RELEASED_NS LEFT_NS ...} with many holds a line, by {@link System#nanoTime}:

@@ -4,7 +4,7 @@ package scenarios;
  * Threads nest two locks in one order and, later, in the other one, so that nothing deadlocks; and
  * two locks always in the same order. Each time somebody waits for both.
  *
- * <p>With {@code first} or {@code second} behind the number of rounds that one of the two is always the outer one.
+ * <p>With {@code first} or {@code second} after the number of rounds, that one of the two is always the outer one.
  *
  * <p>Prints between which two times each thread began to wait for the inner lock.
  */

@@ -9,9 +9,9 @@ import javax.management.remote.JMXConnectorFactory;
 import javax.management.remote.JMXServiceURL;
 
 /**
- * Has another JVM do what it is told, by its diagnostic commands, through the connector at
+ * Sends requests to another JVM, by its diagnostic commands, through the connector at
  * {@code client.address}. Of {@code client.requests}, with semicolons in between, each is an operation and
- * what it is given, with commas in between. Prints each answer on a line of its own, after the name of the
+ * its arguments, with commas in between. Prints each answer on a line of its own, after the name of the
  * operation.
  */
 public final class JmxClient {
@@ -30,7 +30,7 @@ public final class JmxClient {
         }
     }
 
-    /** What the JVM says, or why it refuses. */
+    /** Returns the JVM's answer, or the reason why it refuses. */
     private static String call(
             MBeanServerConnection server, ObjectName commands, String operation, String... arguments)
             throws Exception {

@@ -14,7 +14,7 @@ import java.util.concurrent.locks.LockSupport;
  * what they have done so far: a line {@code NAME ROUND BLOCKED PARKS UNPARKS}, where
  * {@code BLOCKED} is how often the JVM blocked the thread on a monitor.
  *
- * <p>A line is one system call, so it tells of what was over before the JVM was killed.
+ * <p>A line is one system call, so it shows what was over before the JVM was killed.
  */
 public final class KilledRounds {
     private static final int THREADS = 4;
@@ -59,7 +59,8 @@ public final class KilledRounds {
         }
     }
 
-    /** Does what makes so many parks and unparks with those of the rounds before. */
+    /** Runs a round that makes this number of parks and unparks, with those of the rounds
+     * before. */
     private static void round(Thread self, int round, int parks, int unparks) {
         // Again and again from the same code while others wait, which the tracer writes as
         // one event.

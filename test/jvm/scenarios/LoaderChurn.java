@@ -34,7 +34,7 @@ public final class LoaderChurn {
     private final Thread main = Thread.currentThread();
     private final Thread contender = new Thread(this::contend, "contender");
 
-    /** What the threads contend for, in the round that has begun. */
+    /** The object that the threads contend for, in the round that has begun. */
     private Consumer<Runnable> current;
 
     // The number of the last round that has come so far; -1 is the end.

@@ -6,7 +6,7 @@ import java.util.concurrent.CountDownLatch;
 
 /**
  * Many threads block each other on a few locks as often as they can, with
- * nothing in between. Whoever holds a lock yields the processor, so that
+ * nothing in between. The owner of a lock yields the processor, so that
  * another thread runs into it.
  *
  * <p>Arguments: the number of threads, the number of locks, and how often the

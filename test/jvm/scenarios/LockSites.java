@@ -35,7 +35,7 @@ public final class LockSites {
 
     private LockSites() {}
 
-    /** What most locks are. */
+    /** The class of most locks. */
     static final class Gate {
         Gate() {}
     }
@@ -54,7 +54,7 @@ public final class LockSites {
             this.place = place;
         }
 
-        /** What the trace names: threads park on what is inside of the lock. */
+        /** Returns the object that the trace names: threads park on an object inside of the lock. */
         Object object() {
             return lock instanceof ReentrantLock ? syncOf((ReentrantLock) lock) : lock;
         }

@@ -4,7 +4,7 @@ package scenarios;
 interface Loop {
     int ITERATIONS = 400_000;
 
-    /** So that the loop is compiled in between, by one compiler after the other. */
+    /** Enough for the loop to be compiled in between, by one compiler after the other. */
     int ITERATIONS_PER_MEETING = 40_000;
 
     long run(int depth, boolean failing, Encounter encounter);

@@ -66,7 +66,7 @@ public final class Managed {
         }
     }
 
-    /** What the JVM says, or why it refuses. */
+    /** Returns the JVM's answer, or the reason why it refuses. */
     private static String call(MBeanServer server, ObjectName name, String operation, String argument)
             throws Exception {
         try {

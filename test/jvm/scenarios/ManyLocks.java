@@ -18,7 +18,7 @@ import java.util.concurrent.locks.LockSupport;
  * <p>Prints
  *
  * <ul>
- *   <li>{@code clock STEP_NS}: the shortest time that the clock can tell;
+ *   <li>{@code clock STEP_NS}: the resolution of the clock;
  *   <li>{@code hold THREAD LOCK WANTED_NS ACQUIRED_NS RELEASED_NS LEFT_NS} for
  *       each time that a thread had a lock;
  *   <li>{@code blocked FROM_NS TO_NS THREAD...}: between these times, the JVM

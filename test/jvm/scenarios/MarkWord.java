@@ -10,7 +10,8 @@ final class MarkWord {
 
     private MarkWord() {}
 
-    /** Whether an object that nobody locks has its identity hash code. To ask for the code would give it one. */
+    /** Returns whether an object that nobody locks has its identity hash code. To ask for the
+     * code would give it one. */
     static boolean isHashed(Object object) {
         long mark = UnsafeMonitor.theUnsafe().getLong(object, 0L);
         return (mark & STATE_MASK) == UNLOCKED && (mark >>> HASH_SHIFT & HASH_MASK) != 0;

@@ -32,7 +32,8 @@ final class ObservedThread extends Thread {
         super.run();
     }
 
-    /** Whether it sleeps in this state; only true if it does not leave the state meanwhile. */
+    /** Returns whether it sleeps in this state; only true if it does not leave the state
+     * meanwhile. */
     boolean isAsleep(State state) {
         return statistics != null && getState() == state && systemState() == 'S';
     }

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * both for as long as the arguments say, in microseconds.
  *
  * <p>Prints how long they took to get each lock, by their own clock: what became of that from one
- * setting to another is what a comparison of the traces has to tell.
+ * setting to another is the expected result of a comparison of the traces.
  */
 public final class Orders {
     private static final int THREADS = 4;

@@ -67,7 +67,7 @@ public final class Overflows {
             overflows++;
             StackTraceElement[] trace = e.getStackTrace();
             check(trace.length == 1024, trace.length + " frames");
-            // What a check of the stack's end calls may be on top.
+            // Methods that a check of the stack's end calls may be on top.
             for (int i = 8; i < trace.length; i++) {
                 check(trace[i].getMethodName().equals("descend"), trace[i].toString());
             }

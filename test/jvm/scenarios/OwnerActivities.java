@@ -37,7 +37,7 @@ public final class OwnerActivities {
 
     /** Something that happened between two readings of the clock. */
     private static final class Moment {
-        /** Whoever sees that this is set knows what the thread does next. */
+        /** Set: the thread's next activity is known. */
         private volatile long before;
         private volatile long after;
     }

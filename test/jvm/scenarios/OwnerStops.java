@@ -36,7 +36,7 @@ public final class OwnerStops {
     private static final class Busy {
     }
 
-    /** What is done while the lock is owned. */
+    /** The work done while the lock is owned. */
     private interface Work {
         void run() throws Exception;
     }

@@ -13,7 +13,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * the last one ended, and of each acquisition by the others from when to when they waited.
  */
 public final class OwnersAtWork {
-    /** So long that others have waited for long when it is over. */
+    /** Long enough that others have waited for long when it is over. */
     private static final long PREPARE_NANOS = 12_000_000;
     private static final long PARSE_NANOS = 10_000_000;
     private static final long COMPUTE_NANOS = 25_000_000;

@@ -147,7 +147,7 @@ public final class ParkEndings {
                 && thread.getState().name().endsWith("WAITING");
     }
 
-    /** What threads park on; extends a class for the trace to name. */
+    /** The object that threads park on; extends a class for the trace to name. */
     private static final class Blocker extends Place {}
 
     private static class Place {}

@@ -17,7 +17,7 @@ public final class PoppedFrames {
     private static final int DEPTH = 5;
     private static final int FORCED = 1_000;
 
-    /** What happens to a frame. */
+    /** The actions on a frame. */
     private enum Action {
         NONE,
         POP,
@@ -103,7 +103,7 @@ public final class PoppedFrames {
         return depth > 0 ? outer(depth - 1) + 1 : middle() + 1;
     }
 
-    /** Its call of {@link #inner} may be repeated, or return what it is told. */
+    /** Its call of {@link #inner} may be repeated, or return a value given from outside. */
     private int middle() {
         return inner() + 2;
     }

@@ -17,7 +17,7 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 public final class QueuedParks {
     private static final int ROUNDS = 8;
-    /** The JVM calls a thread waiting a moment before it looks who has the lock. */
+    /** The JVM calls a thread waiting a moment before it looks for the owner of the lock. */
     private static final long BLOCKING_MILLIS = 20;
     /** On a busy machine, too, it is not over before the thread parks. */
     private static final long BRIEF_NANOS = 1_000_000_000;
@@ -220,8 +220,8 @@ public final class QueuedParks {
             boolean acquired;
             do {
                 acquired = compareAndSetState(0, 1);
-                // Whoever acquired the mutex may lose the processor before it says that it
-                // is the owner. Who gave up then would park without an owner to be seen.
+                // A thread that has acquired the mutex may lose the processor before it says that
+                // it is the owner. A thread that gave up then would park without a visible owner.
             } while (!acquired && getExclusiveOwnerThread() == null);
             if (acquired) {
                 setExclusiveOwnerThread(thread);
@@ -263,7 +263,7 @@ public final class QueuedParks {
                 acquireInterruptibly(1);
                 throw new AssertionError("nobody released the mutex");
             } catch (InterruptedException expected) {
-                // That is the only way out.
+                // The only way out.
             }
         }
     }

@@ -12,7 +12,7 @@ import java.util.concurrent.locks.LockSupport;
  * "job" with the number of the worker and each name that it waited under, in order; "last" with the number and
  * the last name of each thread; and "renames" with how many names were given in all.
  *
- * <p>The trace must show the worker's n-th wait on the lock of a {@code Renames} behind its n-th name and before
+ * <p>The trace must show the worker's n-th wait on the lock of a {@code Renames} after its n-th name and before
  * the next one, the last name of each thread, and lack nothing.
  */
 public final class Renames {

@@ -120,7 +120,7 @@ public final class Restarts {
         throw new IOException("no VmRSS");
     }
 
-    /** What one thread has and another one wants. */
+    /** The object that one thread has and another one wants. */
     static final class Order {
         synchronized void own(Thread waiter) {
             waiter.start();
@@ -131,7 +131,7 @@ public final class Restarts {
         synchronized void want() {}
     }
 
-    /** What all the others contend for. */
+    /** The object that all the others contend for. */
     static final class Counted {
         final ReentrantLock lock = new ReentrantLock();
         long byMonitor;

@@ -27,10 +27,10 @@ interface Scenario {
     /** Acquires and releases the lock. */
     void want() throws Exception;
 
-    /** What the owner does while it holds the lock and the other thread is blocked, once in each round. */
+    /** Runs while the owner holds the lock and the other thread is blocked, once in each round. */
     default void onBlocked() {}
 
-    /** How often to run both methods before it counts, so that they are compiled. */
+    /** Returns how often to run both methods before it counts, so that they are compiled. */
     default int warmUp() {
         return 20_000;
     }

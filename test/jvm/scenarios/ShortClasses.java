@@ -20,7 +20,7 @@ public final class ShortClasses {
 
     private ShortClasses() {}
 
-    /** What loaders define: its methods lock, and count. */
+    /** The class that loaders define: its methods lock, and count. */
     public static class Counter implements Runnable {
         private int count;
 

@@ -2,7 +2,7 @@ package scenarios;
 
 import java.util.concurrent.locks.LockSupport;
 
-/** Tells where the start of the trace lies on the clock of {@link System#nanoTime}. */
+/** Prints where the start of the trace lies on the clock of {@link System#nanoTime}. */
 final class TraceClock {
     private static final int READINGS = 200;
 

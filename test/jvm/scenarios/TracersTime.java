@@ -30,7 +30,7 @@ public final class TracersTime {
                 System.out.println("acquired");
             }
         }, "waiter");
-        // What is compiled is, and what is to be described is.
+        // By now everything is compiled and described.
         descend(DEPTH, unparks / 10, Thread.currentThread());
         synchronized (lock) {
             waiter.start();

@@ -19,7 +19,7 @@ final class Turn {
         wanted = System.nanoTime();
     }
 
-    /** What the thread does while it holds the lock. */
+    /** Runs while the thread holds the lock. */
     void run() {
         acquired = System.nanoTime();
         Held.nanos(holdNanos);

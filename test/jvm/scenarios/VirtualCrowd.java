@@ -8,7 +8,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * As many threads as the argument says wait for a latch at the same time. Once it is open each adds
  * 1 to a number, some of them under a lock and some under a monitor, and ends.
  *
- * <p>{@link WorkerThread} is told what kind of threads they are. Prints {@code sum N of N}.
+ * <p>{@link WorkerThread} chooses their kind. Prints {@code sum N of N}.
  */
 public final class VirtualCrowd {
     private final CountDownLatch gate = new CountDownLatch(1);

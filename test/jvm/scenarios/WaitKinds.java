@@ -49,7 +49,7 @@ public final class WaitKinds {
         pools();
     }
 
-    /** What the main thread has until it wakes the other one. */
+    /** Locks that the main thread has until it wakes the other one. */
     private static void locks() throws Exception {
         lock("reentrant-lock", new ReentrantLock());
         lock("fair-lock", new ReentrantLock(true));
@@ -208,7 +208,8 @@ public final class WaitKinds {
         TimeUnit.MILLISECONDS.sleep(BLOCKED_MILLIS);
     }
 
-    /** It can also wait for a class to be initialized, or in vain. */
+    /** Returns whether the thread is parked. It can also wait for a class to be initialized, or
+     * in vain. */
     private static boolean isParked(Thread thread) {
         StackTraceElement[] stack = thread.getStackTrace();
         return stack.length > 0 && stack[0].getMethodName().equals("park")

@@ -22,7 +22,7 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 public final class WhatIf {
     private static final AtomicLong BLOCKED_NANOS = new AtomicLong();
 
-    /** How many steps of a computation take a microsecond or so. */
+    /** The number of steps of a computation that take a microsecond or so. */
     private static final int STEPS_PER_MICRO = 300;
 
     private static boolean computes;
@@ -30,7 +30,7 @@ public final class WhatIf {
 
     private WhatIf() {}
 
-    /** What a thread does once; the number of the turn tells turns apart. */
+    /** The work of a thread in a turn, which has a number. */
     interface Program {
         void turn(Random random, int turn);
     }
@@ -79,7 +79,7 @@ public final class WhatIf {
         }
     }
 
-    /** Takes so many microseconds, a fifth more or less. */
+    /** Takes this number of microseconds, a fifth more or less. */
     static void work(Random random, int micros) {
         if (computes) {
             compute(random, micros);
@@ -101,7 +101,7 @@ public final class WhatIf {
         return micros * (800L + random.nextInt(400));
     }
 
-    /** A lock that tells how long threads took to get it. */
+    /** A lock that notes how long threads took to get it. */
     static final class Guard {
         private final Lock lock;
 

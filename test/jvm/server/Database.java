@@ -33,7 +33,7 @@ final class Database {
         }
     }
 
-    /** How often the customer has ordered. */
+    /** Returns how often the customer has ordered. */
     int selectHistory(int customer) {
         connections.acquireUninterruptibly();
         try {

@@ -2,7 +2,7 @@ package server;
 
 import java.util.concurrent.locks.ReentrantLock;
 
-/** What each customer has spent, kept in memory. */
+/** The sums that each customer has spent, kept in memory. */
 final class Sales {
     private final ReentrantLock lock = new ReentrantLock();
     private final long[] cents;

@@ -47,8 +47,8 @@ pub fn agent_option(options: &str) -> OsString {
     flag
 }
 
-/// How far a method's blame may be from the truth, relative to all blame. The program notes when it
-/// has acquired the lock and when it is about to release it, some microseconds away from that.
+/// The tolerance of a method's blame, relative to all blame. The program notes when it has acquired
+/// the lock and when it is about to release it, some microseconds away from that.
 const SHARE_TOLERANCE: f64 = 0.03;
 
 /// Panics unless the trace of `scenarios.HoldsOfLocks` is sound, and its methods are blamed for

@@ -1,5 +1,5 @@
-//! An oracle for call chains: who waits for a monitor stands where byte code acquires
-//! one, and who held it where byte code releases one. Says what a program's class files
+//! An oracle for call chains: a thread that waits for a monitor stands where byte code acquires
+//! one, and its owner where byte code releases one. Says what a program's class files
 //! say, as `javap` would print it; the tracer has no part in that.
 
 use std::collections::{BTreeMap, HashMap};
@@ -14,7 +14,7 @@ use trace_format::Capabilities;
 use crate::class_path::{Action, ClassPath, Method};
 use crate::summary::{analyze, check_sound};
 
-/// What the class files say about the positions in a trace.
+/// The positions in a trace, judged by the class files.
 #[derive(Debug, Default)]
 pub struct Positions {
     /// Of threads that waited.
@@ -23,11 +23,11 @@ pub struct Positions {
     owning: Tally,
     wrong_waiting: BTreeMap<String, Tally>,
     wrong_owning: BTreeMap<String, Tally>,
-    /// What no class file can tell, by the reason.
+    /// Positions that no class file can judge, by the reason.
     apart: BTreeMap<&'static str, Tally>,
 }
 
-/// How often something is in a trace, and how much waiting it stands for.
+/// The number of times that something is in a trace, and the waiting that it stands for.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     count: u64,
@@ -49,7 +49,7 @@ const INITIALIZATION_LOCK_OF_AGENT: &str = "int[]";
 /// The lock that collectors take to append to the list of references.
 const REFERENCES_LOCK: &str = "java.lang.ref.Reference$Lock";
 
-/// Native methods that lock for whoever calls them.
+/// Native methods that lock on behalf of their callers.
 const LOCKING_NATIVES: [&str; 2] = ["sun.misc.Unsafe.", "scenarios."];
 
 impl Positions {
@@ -102,13 +102,13 @@ impl Positions {
         }
     }
 
-    /// Panics, and prints what there is, if a position is wrong.
+    /// Panics, and prints the positions, if one is wrong.
     pub fn check(&self) {
         let is_right = self.wrong_waiting.is_empty() && self.wrong_owning.is_empty();
         assert!(is_right, "positions without their monitor:\n{self}");
     }
 
-    /// How many were judged, of waiting threads and of owners.
+    /// Returns the number of positions judged, of waiting threads and of owners.
     pub fn judged(&self) -> (u64, u64) {
         (self.waiting.count, self.owning.count)
     }
@@ -178,8 +178,9 @@ enum Role {
 }
 
 impl Position {
-    /// A trace may say that of a release in compiled code it knows the compiled method alone. One by an
-    /// agent may have the call of `Object.wait` in the place of who releases the lock in the end.
+    /// Judges a position. A trace may say that it knows only the compiled method of a release in
+    /// compiled code. An agent's trace may have the call of `Object.wait` in place of the code that
+    /// releases the lock in the end.
     fn judge(
         self,
         class_path: &ClassPath,
@@ -219,7 +220,7 @@ impl Position {
     }
 }
 
-/// Where a thread stands.
+/// The position of a thread.
 struct Site<'a> {
     class: &'a str,
     method: &'a str,
@@ -227,7 +228,7 @@ struct Site<'a> {
     bci: i32,
 }
 
-/// What is locked.
+/// The object that is locked.
 struct LockedObject<'a> {
     class: &'a str,
     /// The class that it stands for, if it is a `java.lang.Class`.
@@ -249,7 +250,7 @@ impl<'a> Site<'a> {
         format!("{}.{}", self.class, self.method)
     }
 
-    /// What the byte code there does, if there is any.
+    /// Returns the action of the byte code there, if there is any.
     fn action(&self, class_path: &ClassPath) -> Option<Action> {
         let class = class_path.class(self.class)?;
         let method = class.method(self.method, self.signature)?;
@@ -312,8 +313,8 @@ fn synchronizes(
     method.is_synchronized && locks_it()
 }
 
-/// What the JVM takes the lock for on its own account while it executes a byte code
-/// that names a class, or a native method.
+/// Returns the lock that the JVM takes on its own account while it executes a byte code that names
+/// a class, or a native method.
 fn lock_of_the_jvm(
     action: Action,
     method: &Method,

@@ -16,10 +16,10 @@ use zip::ZipArchive;
 
 use crate::jdk::Jdk;
 
-/// Where a JVM looks for classes.
+/// The classes that a JVM finds.
 pub struct ClassPath {
     places: RefCell<Vec<Place>>,
-    /// What was looked for; `None` where there is no such class.
+    /// The classes looked for; `None` where the class does not exist.
     classes: RefCell<HashMap<String, Option<Rc<Class>>>>,
 }
 
@@ -36,7 +36,7 @@ struct Modules {
     modules: HashMap<String, String>,
 }
 
-/// What the oracle wants to know of a class.
+/// The facts of a class that the oracle needs.
 #[derive(Debug)]
 pub struct Class {
     super_class: Option<String>,
@@ -48,19 +48,19 @@ pub struct Class {
 /// A method, as its class file has it.
 #[derive(Debug)]
 pub struct Method {
-    /// It locks its object, or its class.
+    /// The method locks its object, or its class.
     pub is_synchronized: bool,
-    /// What it locks is its class.
+    /// The method is static, so it locks its class.
     pub is_static: bool,
-    /// It has no byte code.
+    /// The method has no byte code.
     pub is_native: bool,
     /// Byte codes that have to do with locks, by index.
     code: HashMap<i32, Action>,
-    /// What byte codes call, by index; for other byte codes nothing.
+    /// The methods that byte codes call, by index; for other byte codes nothing.
     calls: HashMap<i32, Option<String>>,
 }
 
-/// What a byte code does, as far as it may take or release a lock.
+/// The action of a byte code, as far as it may take or release a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// `monitorenter`.
@@ -78,7 +78,7 @@ pub enum Action {
 }
 
 impl ClassPath {
-    /// That of a JVM of a JDK with some `-cp`.
+    /// Creates the class path of a JVM of a JDK with some `-cp`.
     pub fn new(jdk: &Jdk, class_path: &OsStr) -> Self {
         let class_path = std::env::split_paths(class_path);
         let mut places = Place::libraries(jdk);
@@ -107,7 +107,7 @@ impl ClassPath {
         class
     }
 
-    /// Is the one class the other or below it? `None` where the files do not tell.
+    /// Returns whether the one class is the other or below it; `None` where the files do not say.
     pub fn is_a(&self, name: &str, ancestor: &str) -> Option<bool> {
         if name == ancestor {
             return Some(true);
@@ -172,7 +172,7 @@ impl Method {
         }
     }
 
-    /// Whether a byte code begins at an index.
+    /// Returns whether a byte code begins at an index.
     pub fn has_byte_code_at(&self, bci: i32) -> bool {
         self.calls.contains_key(&bci)
     }
@@ -182,7 +182,7 @@ impl Method {
         self.calls.get(&bci)?.as_deref()
     }
 
-    /// What the byte code at an index does.
+    /// Returns the action of the byte code at an index.
     pub fn action(&self, bci: i32) -> Action {
         self.code.get(&bci).copied().unwrap_or(Action::Nothing)
     }

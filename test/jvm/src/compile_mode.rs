@@ -2,8 +2,8 @@
 
 use crate::setting::{is_nightly, is_set};
 
-/// What is compiled before its first call, unless somebody asks for all: a JVM that compiles the
-/// whole class library so takes thirty times as long to start as one that does not.
+/// The methods compiled before their first call, unless somebody asks for all: a JVM that compiles
+/// the whole class library this way takes thirty times as long to start as one that does not.
 const EAGER: &[&str] = &[
     "-Xcomp",
     "-XX:CompileCommand=quiet",
@@ -11,7 +11,7 @@ const EAGER: &[&str] = &[
     "-XX:CompileCommand=compileonly,java.util.concurrent.locks.*::*",
 ];
 
-/// Which of the JVM's compilers run.
+/// The JVM's compilers that run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompileMode {
     /// None.

@@ -73,7 +73,7 @@ pub fn check_compiled(scenario: &str, mode: CompileMode, run: &Run) {
     }
 }
 
-/// What `-XX:+PrintCompilation` says about a method of a scenario.
+/// Returns the lines of `-XX:+PrintCompilation` about a method of a scenario.
 pub fn compilations<'a>(run: &'a Run, scenario: &str, method: &str) -> Vec<&'a str> {
     let name = format!(" scenarios.{scenario}::{method} (");
     let on_stack = format!(" scenarios.{scenario}::{method} @ ");

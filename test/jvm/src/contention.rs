@@ -1,4 +1,4 @@
-//! What `locktrace contentions` prints, and what it adds up to.
+//! The output of `locktrace contentions`, and its sums.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,9 +22,9 @@ pub struct Contention {
     pub after_wait: bool,
     /// The wait was over when the trace ended.
     pub ended: bool,
-    /// How the wait ended.
+    /// The end of the wait, as printed.
     pub end: String,
-    /// How long the thread would have waited at most.
+    /// The longest time that the thread would have waited.
     pub timeout_ns: Option<u64>,
     /// Until when, by the wall clock.
     pub deadline_unix_ms: Option<u64>,
@@ -35,13 +35,13 @@ pub struct Contention {
     pub thread: ThreadRef,
     /// The thread that held the lock, if known.
     pub owner: Option<ThreadRef>,
-    /// When this part of the wait began, since the trace's start.
+    /// The begin of this part of the wait, since the trace's start.
     pub start_ns: u64,
-    /// How long it took.
+    /// Its duration.
     pub duration_ns: u64,
     /// The wait that this is a part of.
     pub wait_id: String,
-    /// Where the thread was blocked, innermost frame first.
+    /// The position where the thread was blocked, innermost frame first.
     pub chain: Vec<Frame>,
     /// The code that held the lock, if known.
     pub owner_chain: Option<Vec<Frame>>,
@@ -108,9 +108,9 @@ impl fmt::Display for Frame {
 pub struct Wait {
     /// The wait's number.
     pub id: String,
-    /// When it began, since the trace's start.
+    /// Its begin, since the trace's start.
     pub start_ns: u64,
-    /// How long it took.
+    /// Its duration.
     pub duration_ns: u64,
     /// Its records, by time.
     pub parts: Vec<Contention>,
@@ -160,7 +160,7 @@ impl Wait {
         }
     }
 
-    /// What all its records agree on.
+    /// Returns a record, for the fields that all its records share.
     pub fn common(&self) -> &Contention {
         &self.parts[0]
     }

@@ -16,7 +16,7 @@ pub fn check_demo(trace: &Path, nobody: &str) {
     let balances = report.node("java.util.Hashtable");
     assert!(audit_log.share + balances.share > 0.95, "{report:#?}");
 
-    // Who had the locks. How long nobody had them is up to the machine: a thread that was
+    // The owners of the locks. The time without an owner depends on the machine: a thread that was
     // woken needs a processor.
     for (lock, owner) in [
         (audit_log, "AuditLog.append"),

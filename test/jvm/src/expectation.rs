@@ -1,5 +1,4 @@
-//! What a scenario says that the trace must show; `scenarios/Scenario.java`
-//! explains the notation.
+//! The trace that a scenario expects; `scenarios/Scenario.java` explains the notation.
 
 use std::fmt;
 use std::fs;
@@ -125,8 +124,8 @@ pub fn check_innermost(expected: &[(&str, &str)], chain: &[Frame], mode: Compile
     check_chain(expected, &innermost, mode);
 }
 
-/// Without the frames of classes that stand for lambdas: whether stack traces show them
-/// depends on the update.
+/// Returns the frames without those of classes that stand for lambdas: whether stack traces show
+/// them depends on the update.
 fn frames_of_source(chain: &[Frame]) -> impl Iterator<Item = &Frame> {
     let is_of_source = |frame: &&Frame| !frame.class.contains("$$Lambda$");
     chain.iter().filter(is_of_source)

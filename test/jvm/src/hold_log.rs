@@ -1,5 +1,5 @@
-//! Who held a lock when, as a program noted it itself, and what follows from that for
-//! those who waited meanwhile.
+//! The owners of a lock over time, as a program noted them itself, and the consequences for the
+//! threads that waited meanwhile.
 
 use std::collections::BTreeMap;
 
@@ -15,13 +15,13 @@ use crate::trace_clock::TraceClock;
 struct Hold {
     /// Its thread and method.
     by: usize,
-    /// It had the lock no earlier than this.
+    /// The earliest time at which it may have had the lock.
     wanted_ns: i64,
     /// It had the lock from then on at least.
     acquired_ns: i64,
-    /// It had it until then at least.
+    /// It had the lock until then at least.
     released_ns: i64,
-    /// It did not have it any more.
+    /// From then on it did not have the lock.
     left_ns: i64,
 }
 
@@ -35,7 +35,7 @@ pub struct HoldLog {
     has_unseen_acquisitions: bool,
 }
 
-/// What a thread may be blamed for, in nanoseconds.
+/// The bounds of a thread's blame, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bounds {
     /// At least.
@@ -44,7 +44,7 @@ pub struct Bounds {
     pub most_ns: u64,
 }
 
-/// Who kept threads waiting for how long.
+/// The time that each owner kept threads waiting.
 #[derive(Clone, Debug, Default)]
 pub struct Blame<T> {
     /// By the thread that waited and the one that had the lock.
@@ -55,15 +55,14 @@ pub struct Blame<T> {
     pub held: T,
     /// Nobody had the lock.
     pub free: T,
-    /// It is not known who had it.
+    /// Time with an unknown owner.
     pub unknown: T,
 }
 
-/// What a trace says about waits for one lock, and what the program says about the same
-/// waits.
+/// The blame for waits for one lock according to a trace, and according to the program.
 #[derive(Debug)]
 pub struct Compared {
-    /// How many waits there were.
+    /// The number of waits.
     pub waits: usize,
     /// By the trace, in nanoseconds.
     pub found: Blame<u64>,
@@ -105,7 +104,7 @@ impl HoldLog {
     }
 
     /// As the agent traces: it may blame who did not wait for the lock from the release before on,
-    /// and does not tell that nobody had the lock in between.
+    /// and does not show that nobody had the lock in between.
     #[must_use]
     pub fn with_unseen_acquisitions(mut self) -> Self {
         self.has_unseen_acquisitions = true;
@@ -139,7 +138,7 @@ impl HoldLog {
         }
     }
 
-    /// Whoever waited does not have the lock before the end of the wait; nobody has it
+    /// Narrows holds: a waiter does not have the lock before the end of the wait; nobody has it
     /// while another thread has.
     fn narrow(&mut self, waits: &[(String, i64, i64)]) {
         let mut ends: BTreeMap<&str, Vec<i64>> = BTreeMap::new();

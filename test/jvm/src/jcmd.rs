@@ -12,7 +12,7 @@ pub fn jcmd(jvm: &RunningJvm, arguments: &[&str]) -> String {
     text
 }
 
-/// What is printed, also if the request was refused.
+/// Returns the output, also if the request was refused.
 pub fn jcmd_output(jvm: &RunningJvm, arguments: &[&str]) -> String {
     run(jvm, arguments).1
 }

@@ -87,8 +87,8 @@ impl Jdk {
 
     /// The one whose JVM wrote a trace, by what the trace says of the JVM.
     pub fn that_wrote(jvm: &str) -> &'static Jdk {
-        // As in "OpenJDK 64-Bit Server VM (25.0.2+10-LTS)"; that of JDK 8 has a count of its own,
-        // "25.504-b01".
+        // As in "OpenJDK 64-Bit Server VM (25.0.2+10-LTS)"; the version of JDK 8 has a count of its
+        // own, "25.504-b01".
         let version = jvm.rsplit('(').next().and_then(|jvm| jvm.split('+').next());
         let later = || Self::stock_versions()[1..].iter();
         match version {
@@ -121,7 +121,7 @@ impl Jdk {
         modules.exists().then_some(modules)
     }
 
-    /// What its `release` file says.
+    /// Returns the version in its `release` file.
     fn version(&self) -> String {
         let path = self.home.join("release");
         let release = fs::read_to_string(&path);

@@ -18,12 +18,12 @@ use crate::return_barriers::ReturnBarriers;
 
 /// A JVM to be started.
 ///
-/// It runs in a scratch directory of its own, where its output and its trace
-/// end up; the directory is kept when the test fails.
+/// It runs in a scratch directory of its own, which holds its output and its trace and is kept when
+/// the test fails.
 #[derive(Debug)]
 pub struct Jvm {
     jdk: &'static Jdk,
-    /// Where the trace goes; `None` runs without tracing.
+    /// The trace; `None` runs without tracing.
     trace_file: Option<OsString>,
     /// A command that runs the JVM's command.
     below: Vec<String>,
@@ -33,7 +33,7 @@ pub struct Jvm {
     time_limit: Duration,
 }
 
-/// What tests call a trace that they do not put anywhere else.
+/// The default name of a trace.
 const TRACE_FILE: &str = "trace.lct";
 
 /// Flags that keep the compilers from inlining what only drives a scenario;
@@ -82,7 +82,7 @@ impl Jvm {
         self
     }
 
-    /// Replaces the class path, which is that of the scenarios.
+    /// Replaces the class path, by default the scenarios'.
     pub fn class_path(mut self, class_path: impl Into<OsString>) -> Self {
         self.class_path = class_path.into();
         self
@@ -235,11 +235,11 @@ impl RunningJvm {
 pub struct Run {
     command: String,
     directory: KeptOnFailure,
-    /// How it ended.
+    /// Its exit status.
     pub status: ExitStatus,
-    /// What it printed.
+    /// Its standard output.
     pub stdout: String,
-    /// What it complained about.
+    /// Its standard error.
     pub stderr: String,
 }
 
@@ -265,7 +265,7 @@ impl Run {
         lines.filter_map(move |mut words| (words.next() == Some(word)).then(|| words.collect()))
     }
 
-    /// What happened, for a failed test to print.
+    /// Describes the run, for a failed test to print.
     pub fn describe(&self) -> String {
         let Self {
             command,

@@ -18,7 +18,7 @@ use crate::jdk::Jdk;
 use crate::paths::{repository, target_directory};
 use crate::programs::{Programs, run_to_success};
 
-/// What a call of `locktrace` gave.
+/// The result of a call of `locktrace`.
 #[derive(Debug)]
 pub struct Finished {
     /// Exit code.
@@ -57,8 +57,8 @@ fn contentions_of(kinds: &str, trace: &Path) -> Vec<Contention> {
     parse_contentions(&succeed(command, trace))
 }
 
-/// Each trace of a scenario that a test looks at is checked by the byte code, too: that of the JDK
-/// which ran it.
+/// Checks each trace of a scenario that a test looks at by the byte code, too, of the JDK that ran
+/// it.
 fn check_positions(trace: &Path) {
     thread_local! {
         static SCENARIOS: RefCell<HashMap<PathBuf, ClassPath>> = RefCell::default();
@@ -120,10 +120,10 @@ pub fn report_of_kinds(kinds: &str, trace: &Path, by: &str) -> Report {
     parse(&succeed(command, trace))
 }
 
-/// What `report --format json` prints.
+/// The output of `report --format json`.
 #[derive(Debug, Deserialize)]
 pub struct Report {
-    /// What the report is about.
+    /// The subject of the report.
     pub trace: TraceInfo,
     /// Sums over everything.
     pub totals: Totals,
@@ -156,7 +156,7 @@ pub struct Totals {
 /// A node of the aggregation tree.
 #[derive(Debug, Deserialize)]
 pub struct ReportNode {
-    /// What it is aggregated by.
+    /// Its aspect.
     pub aspect: String,
     /// The value of that aspect, for people.
     pub label: String,

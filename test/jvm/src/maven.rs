@@ -1,4 +1,4 @@
-//! What Maven fetches and builds: jars from its repositories, and the bundled applications.
+//! Files that Maven fetches and builds: jars from its repositories, and the bundled applications.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -21,8 +21,8 @@ pub struct Jar {
     pub sha256: &'static str,
 }
 
-/// What `pom.xml` in a directory of this package depends on: fetched once and
-/// then kept in the target directory.
+/// Returns the dependencies of `pom.xml` in a directory of this package: fetched once and then kept
+/// in the target directory.
 pub fn dependencies(directory: &str, jars: &[Jar]) -> Vec<PathBuf> {
     let target = target_directory().join("jvm-tests").join(directory);
     let paths: Vec<_> = jars.iter().map(|jar| target.join(jar.name)).collect();

@@ -1,5 +1,5 @@
-//! What a trace must show of a thread that meets its contender: see
-//! `scenarios/Contender.java` and `scenarios/Waiters.java`.
+//! The expected trace of a thread that meets its contender: see `scenarios/Contender.java` and
+//! `scenarios/Waiters.java`.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -45,7 +45,7 @@ pub fn check_with_barriers(
         "the JVM has no flags LockContentionReturnBarriers and LockContentionVerifyReturnBarriers"
     );
     let mut settings = Setting::rotated(&program.join(" "));
-    // What that compiles before the first call takes longer than all the rest.
+    // Compiling before the first call takes longer here than all the rest.
     settings.retain(|setting| is_nightly() || setting.mode != CompileMode::Eager);
     let usual = settings[settings.len() / 2];
     let others = [(ReturnBarriers::Off, usual), (ReturnBarriers::On, usual)];

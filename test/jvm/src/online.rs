@@ -5,11 +5,11 @@ use std::fs;
 use crate::jvm::{Jvm, Run};
 use crate::locktrace::locktrace;
 
-/// What the report of such a run is called.
+/// The name of the report of such a run.
 const REPORT: &str = "report.json";
 
 impl Jvm {
-    /// Analyzes the trace in the JVM, beside writing it.
+    /// Analyzes the trace in the JVM, in addition to writing it.
     pub fn analyzed_online(self) -> Self {
         let report = format!("-XX:LockContentionReportFile={REPORT}");
         self.flags(["-XX:LockContentionAnalysis=both", &report])

@@ -10,13 +10,12 @@ use crate::turn::{Turn, blame};
 
 const OWNERS: [&str; 4] = ["ownerA", "ownerB", "ownerC", "ownerD"];
 
-/// How far a method's blame may be from the truth, relative to that of all methods.
+/// The tolerance of a method's blame, relative to the blame of all methods.
 ///
 /// The program reads its clock some microseconds away from where the lock changes hands.
 const SHARE_TOLERANCE: f64 = 0.03;
 
-/// How far the sum of all blame may be from the truth, relative to it; for the
-/// same reasons.
+/// The tolerance of the sum of all blame, relative to the truth, for the same reasons.
 const TOTAL_TOLERANCE: f64 = 0.05;
 
 /// Compares the blame of each method with what the program's own clock says, where each thread had

@@ -1,4 +1,4 @@
-//! What a trace says about parked threads, event by event: `locktrace dump`.
+//! The events of parked threads in a trace: `locktrace dump`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,7 +23,7 @@ pub struct ParkingThread {
     pub java_id: u64,
     /// Its name in the end.
     pub name: String,
-    /// What it wrote.
+    /// The events that it wrote.
     pub events: Vec<ParkEvent>,
 }
 
@@ -34,7 +34,7 @@ pub struct ParkEvent {
     pub domain: u64,
     /// Its place in that order.
     pub sequence: u64,
-    /// When, since the trace's start.
+    /// The time, since the trace's start.
     pub time_ns: u64,
     /// `Thread.getId()` of the blocker's owner at that time, 0 for none.
     pub owner: u64,
@@ -42,7 +42,7 @@ pub struct ParkEvent {
     pub action: ParkAction,
 }
 
-/// What happened.
+/// The kinds of events.
 #[derive(Clone, Debug)]
 pub enum ParkAction {
     /// The thread parks.
@@ -53,12 +53,12 @@ pub enum ParkAction {
         timeout: Timeout,
         /// It has been in the queue since its previous park.
         continued: bool,
-        /// Where it stands, innermost frame first.
+        /// Its position, innermost frame first.
         chain: Vec<Frame>,
     },
     /// The thread parks no longer.
     End {
-        /// Why, as `dump` calls it.
+        /// The reason, as `dump` calls it.
         reason: String,
         /// The permit consumed, 0 for none.
         permit: u64,
@@ -71,11 +71,11 @@ pub enum ParkAction {
         target: u64,
         /// The permit given, 0 if it had one already.
         permit: u64,
-        /// What that one was seen to park on.
+        /// The blocker that the target was seen to park on.
         blocker: Option<Blocker>,
         /// By `Thread.interrupt`.
         interrupt: bool,
-        /// Where the thread stands, innermost frame first.
+        /// The thread's position, innermost frame first.
         chain: Vec<Frame>,
     },
     /// The owner is about to release the lock.
@@ -85,7 +85,7 @@ pub enum ParkAction {
     },
 }
 
-/// What a thread parks on.
+/// The object that a thread parks on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocker {
     /// Its class, and the classes that this extends, without `java.lang.Object`.
@@ -94,7 +94,7 @@ pub struct Blocker {
     pub hash: u64,
 }
 
-/// How long a thread parks at most.
+/// The limit of a park.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timeout {
     /// For ever.
@@ -310,7 +310,7 @@ struct FrameNumbers {
     line: i32,
 }
 
-/// What the numbers in events stand for.
+/// The entities that numbers in events stand for.
 #[derive(Debug, Default)]
 struct Entities<'a> {
     /// `Thread.getId()` and name.

@@ -1,4 +1,4 @@
-//! Who may use the processors while a test runs.
+//! Sharing of the processors while a test runs.
 //!
 //! Tests of one program run in parallel. Where a test's verdict depends on
 //! time, a neighbour that takes the processor away would be measured, too.

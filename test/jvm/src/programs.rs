@@ -38,7 +38,7 @@ impl Programs {
         self.directory.join("classes")
     }
 
-    /// What belongs on the boot class path: access to the JVM's own test interface.
+    /// Returns the classes for the boot class path: access to the JVM's own test interface.
     pub fn boot_classes(&self) -> PathBuf {
         self.directory.join("boot")
     }

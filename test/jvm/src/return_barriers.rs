@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use crate::jdk::Jdk;
 
-/// Whether return barriers are set.
+/// The setting of return barriers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReturnBarriers {
     /// They are; for each call chain the JVM walks the whole stack, too, and ends
@@ -18,7 +18,7 @@ pub enum ReturnBarriers {
 }
 
 impl ReturnBarriers {
-    /// What traced JVMs run with unless a test says otherwise.
+    /// Returns the default setting of traced JVMs.
     pub fn of_environment() -> Self {
         match std::env::var("LOCKTRACE_RETURN_BARRIERS").as_deref() {
             Err(_) | Ok("verified") => Self::Verified,

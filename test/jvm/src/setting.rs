@@ -20,7 +20,7 @@ const LOCKINGS: [&[&str]; 2] = [
 /// One way to execute, to collect garbage, and to lock.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
-    /// Which compilers run.
+    /// The compilers that run.
     pub mode: CompileMode,
     collector: &'static str,
     locking: &'static [&'static str],

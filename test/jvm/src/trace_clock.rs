@@ -1,4 +1,4 @@
-//! Where a trace's start lies on the clock of the program traced.
+//! Conversion of a trace's times to the clock of the traced program.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use trace_format::Event;
 use crate::jvm::Run;
 use crate::summary::for_each_event;
 
-/// What `scenarios/TraceClock.java` found out.
+/// The findings of `scenarios/TraceClock.java`.
 #[derive(Clone, Copy, Debug)]
 pub struct TraceClock {
     /// The trace's start, by `System.nanoTime()`, no earlier than this.
@@ -45,13 +45,13 @@ impl TraceClock {
         self.earliest_ns + self.uncertainty_ns() + signed(time_ns)
     }
 
-    /// How far such a time may be from the true one.
+    /// Returns the uncertainty of such a time.
     pub fn uncertainty_ns(self) -> i64 {
         (self.latest_ns - self.earliest_ns) / 2
     }
 }
 
-/// When the parks of the thread "clock" began and ended.
+/// Returns the begins and ends of the parks of the thread "clock".
 fn parks_of_clock(trace: &Path) -> Vec<(u64, u64)> {
     let mut clock = None;
     let mut parks = Vec::new();

@@ -37,8 +37,8 @@ impl Turn {
     }
 }
 
-/// How long each method kept other threads from the lock, in nanoseconds: for
-/// every time a thread wanted the lock, who held it meanwhile.
+/// Returns how long each method kept other threads from the lock, in nanoseconds: for every time a
+/// thread wanted the lock, by the method that held it meanwhile.
 ///
 /// At least from one reading of the clock to the other; at most since the owner before
 /// had released the lock until the next one had it, for a thread can lose its processor

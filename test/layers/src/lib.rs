@@ -63,7 +63,7 @@ impl Imports<'_> {
             return;
         }
         let found = (0..=names.len()).rev().map(|len| join(base, &names[..len]));
-        // What is in no other file is in the one of the base.
+        // An item that is in no other file is in the root.
         let found = found.into_iter().find(|module| self.known.contains(module));
         let found = found.unwrap_or_else(|| "lib".to_owned());
         if found != self.module {
@@ -100,7 +100,7 @@ fn join(base: &str, names: &[String]) -> String {
     names.join("::")
 }
 
-/// Whether an item is compiled for tests only: `cfg(test)`, or `cfg(all(test, …))`.
+/// Returns whether an item is compiled for tests only: `cfg(test)`, or `cfg(all(test, …))`.
 fn is_test(attributes: &[Attribute]) -> bool {
     let conditions = attributes
         .iter()
@@ -127,7 +127,7 @@ impl<'ast> Visit<'ast> for Imports<'_> {
         self.add_tree(&item.tree, &mut Vec::new());
     }
 
-    /// Who may see an item is no dependency.
+    /// The visibility of an item is no dependency.
     fn visit_visibility(&mut self, _: &'ast Visibility) {}
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
@@ -173,7 +173,7 @@ pub fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Which modules depend on which others.
+/// The modules that each module depends on.
 pub type Graph = BTreeMap<String, BTreeSet<String>>;
 
 /// Reads which files of a crate depend on which others.
@@ -193,7 +193,8 @@ pub fn graph(crate_folder: &Path) -> Graph {
 
 /// Returns the files that depend on themselves by way of others, and those between.
 pub fn circles(mut graph: Graph) -> Graph {
-    // What depends on nothing that is left is no part of a circle, and neither is what nothing depends on.
+    // A module without remaining dependencies is not part of a circle, and neither is one that no
+    // module depends on.
     loop {
         let before = graph.len();
         let modules: BTreeSet<_> = graph.keys().cloned().collect();
@@ -250,7 +251,7 @@ mod tests {
             found("lib", "mod a; pub use a::Thing; use regex::b;"),
             ["a"]
         );
-        // What the crate exports is in its root.
+        // The crate's exports are in its root.
         assert_eq!(found("a", "use crate::Thing;"), ["lib"]);
     }
 

@@ -10,7 +10,7 @@ use layers::workspace;
 /// The files and folders under version control.
 fn paths() -> BTreeSet<PathBuf> {
     let listed = Command::new("git")
-        // Whoever owns the clone.
+        // Any owner of the clone will do.
         .args(["-c", "safe.directory=*", "ls-files"])
         .args(["--cached", "--others", "--exclude-standard"])
         .current_dir(workspace())

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-/// Bars, beside each other or on top of each other.
+/// Bars, next to each other or on top of each other.
 #[derive(Clone, Debug)]
 pub(crate) struct Chart {
     pub(crate) title: String,
-    /// Of the values.
+    /// The unit of the values.
     pub(crate) unit: &'static str,
-    /// What the bars of each group stand for, and the number of their colour.
+    /// The meaning of the bars of each group, and the number of their colour.
     pub(crate) series: Vec<(String, usize)>,
     pub(crate) groups: Vec<Group>,
     /// The bars of a group are parts of one.

@@ -54,7 +54,7 @@ pub(crate) fn write(
     Ok(files)
 }
 
-/// Which ratios a plot shows: of workloads and of means.
+/// The ratios of a plot: of workloads and of means.
 type Ratios = (
     fn(&ConfigurationFigures) -> Option<Quartiles>,
     fn(&MeanFigures) -> Option<Estimate>,
@@ -198,7 +198,7 @@ fn event_types(figures: &Figures) -> Chart {
     }
 }
 
-/// What the usual configuration of tracing wrote, by workload.
+/// Returns the traced figures in the usual configuration of tracing, by workload.
 fn traced(figures: &Figures) -> impl Iterator<Item = (&WorkloadFigures, &TraceFigures)> {
     let workloads = figures.workloads.iter();
     workloads.filter_map(|figures| Some((figures, figures.trace(Configuration::Compressed)?)))

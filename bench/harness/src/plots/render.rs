@@ -13,7 +13,7 @@ use resvg::usvg::{Options, Tree};
 
 use super::chart::{Bar, Chart};
 
-/// Told apart by most colour-blind people (Okabe and Ito), and shades of them.
+/// Colours that most colour-blind people can distinguish (Okabe and Ito), and shades of them.
 const COLOURS: [RGBColor; 12] = [
     RGBColor(0, 114, 178),
     RGBColor(153, 153, 153),
@@ -30,9 +30,9 @@ const COLOURS: [RGBColor; 12] = [
 ];
 const FONT: &str = "sans-serif";
 const FONT_SIZE: i32 = 14;
-/// What a character is wide on average.
+/// Average width of a character.
 const CHARACTER_WIDTH: i32 = 7;
-/// Of title, bars and legend, without the names below the bars.
+/// Height of title, bars and legend, without the names below the bars.
 const HEIGHT: i32 = 380;
 /// Pixels of the PNG for each of the SVG.
 const SCALE: f32 = 2.0;

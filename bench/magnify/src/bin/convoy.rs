@@ -24,11 +24,11 @@ struct Arguments {
     /// The trace to write; replaced if it exists
     output: PathBuf,
 
-    /// How many threads wait at any time
+    /// Number of threads that wait at any time
     #[arg(long, value_name = "N", default_value = "8")]
     waiters: u32,
 
-    /// How many events to write, in thousands
+    /// Number of events to write, in thousands
     #[arg(long, value_name = "N", default_value = "2000")]
     thousand_events: u64,
 }
@@ -47,7 +47,7 @@ const LOCK: LockId = LockId(PARK_DOMAINS + 1);
 const HOLD_NS: u64 = 900;
 const PAUSE_NS: u64 = 100;
 
-/// What a thread has written since its buffer was taken.
+/// The events of a thread since its buffer was taken.
 struct Buffer {
     thread: ThreadId,
     index: u64,

@@ -10,7 +10,7 @@ LOCKTRACE_RUNTIME = $(HS_ALT_MAKE)/../librust_tracer.a
 INCLUDES += -I$(HS_ALT_MAKE)/..
 
 # The linker takes from an archive what the objects before it still miss, so it
-# stands behind them, and before the system libraries that it needs itself.
+# stands after them, and before the system libraries that it needs itself.
 LIBS := $(LOCKTRACE_RUNTIME) $(LIBS)
 
 # A new archive, or a change in how it is linked, means a new libjvm.so.

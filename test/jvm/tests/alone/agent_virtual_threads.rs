@@ -1,4 +1,4 @@
-//! The agent and virtual threads, in JVMs that have them: who has a lock while others wait for it, by
+//! The agent and virtual threads, in JVMs that have them: the owners of locks while others wait, by
 //! the program's own clock, and crowds of them.
 
 use std::collections::BTreeMap;
@@ -59,8 +59,8 @@ fn each_method_is_blamed_for_what_its_clock_says() {
     });
 }
 
-/// Each waits for a latch at the same time: so many that all of their buffers have room at once,
-/// those that the tracer has yet to write and the next ones. When it gets to write does not matter.
+/// Each waits for a latch at the same time. All of their buffers fit at once, those that the tracer
+/// has yet to write and the next ones, so it does not matter when it gets to write.
 #[test]
 fn crowds_wait_for_a_latch() {
     let _processor = alone();
@@ -106,7 +106,7 @@ fn crowd(jdk: &'static Jdk, size: usize) -> Run {
     run
 }
 
-/// How often each thread waited for the latch.
+/// Returns how often each thread waited for the latch.
 fn waits_for_latch(run: &Run) -> BTreeMap<String, usize> {
     let mut waits = BTreeMap::new();
     let summary = analyze(&run.trace(), |wait, entities| {

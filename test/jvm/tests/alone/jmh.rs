@@ -126,7 +126,7 @@ fn jmh(jdk: &Jdk, profiler_option: &str) -> Command {
     command
 }
 
-/// What a failed run of JMH prints. JMH exits with 0 if a profiler cannot be had.
+/// Returns the output of a failed run of JMH, which exits with 0 if a profiler is not available.
 fn failure(jmh: &mut Command) -> String {
     let output = jmh.output().expect("java can be started");
     let complaint = complaint(&output);

@@ -4,7 +4,7 @@
 use jvm_tests::{CompileMode, Jvm, NEVER_INLINED, Run, Wait, alone, check_each, waits};
 use serde::Deserialize;
 
-/// What a thread of a scenario is counted by, see `CountedThread`.
+/// The counts of a thread of a scenario, see `CountedThread`.
 #[derive(Debug, Deserialize)]
 struct Counted {
     thread: String,
@@ -28,10 +28,9 @@ const TOLERANCE: f64 = 0.01;
 /// `ThreadMXBean` leaves out what is less than a millisecond.
 const GRAIN_MS: f64 = 1.0;
 
-/// How often a program may run until the times agree. A thread that loses its
-/// processor for long between the JVM's reading of the clock and the other one
-/// has two right times that differ; that does not happen in each run. Counts
-/// must agree in all.
+/// The most runs of a program until the times agree. A thread that loses its processor for long
+/// between the JVM's reading of the clock and the other one has two right times that differ; that
+/// does not happen in each run. Counts must agree in all.
 const ATTEMPTS: usize = 3;
 
 #[test]
@@ -67,7 +66,7 @@ fn counts_what_was_notified_in_addition() {
 }
 
 /// Runs a scenario in each mode, and compares all of its threads' counts and
-/// times, beside what the caller checks.
+/// times, in addition to the caller's checks.
 fn check_modes(
     scenario: &str,
     modes: impl IntoIterator<Item = CompileMode>,

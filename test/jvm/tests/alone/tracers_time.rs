@@ -1,11 +1,11 @@
-//! What the tracer's own hooks took in an owner, against the program's clock.
+//! The time of the tracer's own hooks in an owner, compared with the program's clock.
 
 use std::path::Path;
 
 use jvm_tests::{CompileMode, Jdk, Jvm, Run, alone, check_each, locktrace};
 use serde_json::Value;
 
-/// So many hooks that one in 64 of them is enough.
+/// Enough hooks that a sample of one in 64 will do.
 const UNPARKS: &str = "100000";
 
 /// The owner does nothing but to unpark, from far below in the stack, and each time the tracer walks all of
@@ -42,14 +42,14 @@ fn hooks_take_what_the_program_says() {
     });
 }
 
-/// What the owner says.
+/// Returns the owner's own figure.
 fn unparked_ns(run: &Run) -> f64 {
     let mut lines = run.lines_of("unparked");
     let line = lines.next().unwrap_or_else(|| panic!("{}", run.describe()));
     line[0].parse().expect("a number")
 }
 
-/// What the report says, and its error.
+/// Returns the report's figure, and its error.
 fn hooks_of_owners(trace: &Path) -> (f64, f64) {
     let arguments = ["report", "--activity", "--format", "json"];
     let arguments = arguments.map(AsRef::as_ref).into_iter();

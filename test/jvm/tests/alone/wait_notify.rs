@@ -1,13 +1,13 @@
-//! `Object.wait`: who is to blame when it releases the lock, and what it means
-//! to be blocked when it returns (paper, section 3.2, "Conditional waiting").
+//! `Object.wait`: the blame when it releases the lock, and the meaning of
+//! being blocked when it returns (paper, section 3.2, "Conditional waiting").
 
 use jvm_tests::{
     CompileMode, Contention, ExpectedFrame, Jvm, NEVER_INLINED, Run, Wait, alone, check_each,
     waits_on,
 };
 
-/// What the scenario's mailbox locks. Its threads can also be blocked at the
-/// locks of class loading.
+/// The class of the lock of the scenario's mailbox. Its threads can also be blocked at the locks of
+/// class loading.
 const LOCK_CLASS: &str = "java.util.ArrayList";
 
 /// `WaitNotify.ROUNDS`.

@@ -9,16 +9,15 @@ use serde_json::Value;
 const THREADS: &str = "6";
 const TURNS: &str = "200";
 
-/// How long threads take to get locks, and how long the trace says that they wait, differ by what
-/// it takes to acquire a lock that is free, and to read the clock: of so many acquisitions a
-/// microsecond each.
+/// The time that threads take to get locks, and the time that they wait according to the trace, differ by the time to
+/// acquire a free lock, and to read the clock: for these acquisitions a microsecond each.
 const UNCONTENDED_NS: f64 = 6.0 * 200.0 * 2.0 * 1_000.0;
 
 /// A thread reads the clock some microseconds away from where it is blocked.
 const CLOCKS: f64 = 0.03;
 
-/// So many runs of each, of which the shortest waiting counts: other programs that take the processors
-/// only ever make threads wait longer.
+/// The number of runs of each, of which the shortest waiting counts: other programs that take the processors only ever
+/// make threads wait longer.
 const RUNS: usize = 4;
 
 /// A run of the program `name`, and how long its threads took to get the locks, by its own clock, in

@@ -1,5 +1,5 @@
 //! The agent on stock JVMs of each version: it names the same locks, owners and shares as the
-//! programs themselves, does as it is told, and leaves alone what it does not understand.
+//! programs themselves, follows its options, and leaves alone what it does not understand.
 
 use std::fs;
 use std::path::Path;
@@ -249,7 +249,7 @@ fn a_trace_ends_when_its_time_is_over() {
     check_sound(&analyze(&run.trace(), |_, _| {}).expect("a trace"));
 }
 
-/// What the agent does not know of is counted, and `stat` says so in words.
+/// Gaps in the agent's knowledge are counted, and `stat` reports them in words.
 #[test]
 fn what_is_not_known_is_said() {
     let program = ["scenarios.Contend", "SynchronizedNative"];
@@ -307,7 +307,8 @@ fn chains_are_sampled_beyond_the_budget() {
     assert!(short == 0 && whole > 0 && budget == 1_000_000);
 }
 
-/// How many call chains were cut short, how many were not, and the budget in millionths.
+/// Returns the numbers of call chains that were cut short and that were not, and the budget in
+/// millionths.
 fn sampled(trace: &Path) -> (u64, u64, u64) {
     let summary = analyze(trace, |_, _| {}).expect("a trace");
     let value = |counter| summary.tracer_value(counter).unwrap_or(0);
@@ -316,7 +317,7 @@ fn sampled(trace: &Path) -> (u64, u64, u64) {
     (short, recorded - short, value(Counter::HookBudgetPpm))
 }
 
-/// What the JVM finds in the library is what it looks for, and nothing that could take the place
+/// The library exports the functions that the JVM looks for, and nothing that could take the place
 /// of another library's.
 #[test]
 fn nothing_else_is_exported() {

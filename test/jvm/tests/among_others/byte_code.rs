@@ -32,10 +32,10 @@ const APPLICATIONS: [(&str, &str); 11] = [
     ("producer-consumer", "4"),
 ];
 
-/// Of these, what there is time for, each in another mode.
+/// The number of these in the short setting, each in another mode.
 const SHORT: usize = 2;
 
-/// What is compiled before it goes on goes on late on a busy machine.
+/// On a busy machine, code that has to be compiled before it goes on goes on late.
 const TIME_LIMIT: Duration = Duration::from_secs(600);
 
 /// Methods so large that C2 numbers their nodes anew, with several releases of one lock

@@ -15,7 +15,7 @@ struct Note<'a> {
     end_ns: u64,
 }
 
-/// What the program says about one round.
+/// The program's notes about one round.
 struct Round<'a> {
     initialized: Note<'a>,
     needed: Vec<Note<'a>>,
@@ -105,10 +105,10 @@ fn who_waits_for_a_class_waits_for_its_initializer() {
     });
 }
 
-/// What the trace says of a thread, all of it bounds without a tolerance: its waits lie
-/// within the time for which it needed the class, and what is not blamed on the
-/// initializing thread lies before or after the initializer. But for the time in which it
-/// had been woken to look at the class, was not running yet, and then had to wait again.
+/// Checks a thread in the trace, all of it by bounds without a tolerance. Its waits lie within the
+/// time for which it needed the class. Time that is not blamed on the initializing thread lies
+/// before or after the initializer, except for the time in which it had been woken to look at the
+/// class, was not running yet, and then had to wait again.
 fn check(needed: &Note<'_>, initialized: &Note<'_>, waits: &[&Wait]) {
     let waited_ns: u64 = waits.iter().map(|wait| wait.duration_ns).sum();
     let limit_ns = needed.end_ns - needed.begin_ns;
@@ -144,8 +144,8 @@ fn check(needed: &Note<'_>, initialized: &Note<'_>, waits: &[&Wait]) {
     }
 }
 
-/// What a person sees. On a busy machine hand-offs may take longer than what one thread is
-/// blamed for, and so may the loading of the class.
+/// Checks the text for people. On a busy machine hand-offs may take longer than the time that one
+/// thread is blamed for, and so may the loading of the class.
 fn check_report(run: &Run) {
     let trace = run.trace();
     let arguments = [

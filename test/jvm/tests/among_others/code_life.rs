@@ -50,7 +50,7 @@ fn redefinition() {
         let versions: Vec<_> = run.lines_of("version").collect();
         assert_eq!((waits.len(), versions.len()), (12, 12));
         for (wait, version) in waits.iter().zip(versions) {
-            // Where the version's source is, below that of the other scenarios.
+            // The version's source, below those of the other scenarios.
             let source = match version[0] {
                 "0" => "scenarios.Redefined",
                 _ => "scenarios.redefined/Redefined",

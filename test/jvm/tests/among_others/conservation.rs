@@ -74,8 +74,8 @@ fn each_wait_adds_up() {
     );
 }
 
-/// How many waits of each length the trace must contain: the time from a
-/// thread's contended enter to its contended entered.
+/// Returns the number of waits of each length that the trace must contain: the time from a thread's
+/// contended enter to its contended entered.
 fn waits_by_length(trace: &Path) -> HashMap<u64, u64> {
     let mut entered_at: HashMap<(ThreadId, LockId), u64> = HashMap::new();
     let mut lengths = HashMap::new();

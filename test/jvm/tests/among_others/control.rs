@@ -13,9 +13,8 @@ use jvm_tests::{
 };
 use trace_analysis::Value;
 
-/// How much more memory may be in use at the end than after a tenth of the rounds, in
-/// kilobytes. A runtime that stays behind takes half a megabyte for its table of threads
-/// alone; the heap has its full size from the beginning.
+/// The most growth of memory from a tenth of the rounds to the end, in kilobytes. The table of threads of a runtime
+/// that is never freed takes half a megabyte alone; the heap has its full size from the beginning.
 const MOST_GROWTH_KB: u64 = 16 << 10;
 
 /// `Restarts.HOLD_NANOS`
@@ -50,7 +49,7 @@ fn restarted_in_a_traced_jvm() {
 /// Two threads park before a trace begins, and what they are parked on is another object by the time it ends:
 /// a synchronizer, and none. Each synchronizer counts its own threads.
 #[test]
-fn the_end_of_a_park_is_that_of_its_begin() {
+fn the_end_of_a_park_matches_its_begin() {
     let mut jvm = Jvm::traced(&["scenarios.ExchangedBlocker"]).start();
     for round in 1..=2 {
         jvm.await_line(&format!("ready {round}"));
@@ -99,8 +98,8 @@ fn a_crowd_that_waits_is_in_the_trace() {
     assert!(!facts.contains("are not in it"), "{facts}");
 }
 
-/// How often each thread of the crowd waits for the crowd's lock in a trace, which may still be written. When they end,
-/// threads may wait for another one, that of their group.
+/// Returns how often each thread of the crowd waits for the crowd's lock in a trace, which may still be written. When
+/// they end, threads may wait for another lock, their group's.
 fn waiting_threads(trace: &Path) -> BTreeMap<String, usize> {
     let mut waits = BTreeMap::new();
     let summary = analyze(trace, |wait, entities| {
@@ -143,7 +142,7 @@ fn check_restarts(collector: &str, flags: &[&str]) {
     }
 }
 
-/// It waits from before the first trace until after that for what the main thread has.
+/// Checks a thread that waits from before the first trace until after it for what the main thread has.
 fn check_outlasting(round: usize, waits: &[Wait]) {
     if round > 0 {
         assert!(!waits.iter().any(|wait| wait.thread() == "outlasting"));

@@ -17,8 +17,8 @@ fn two_thousand_at_once() {
     });
 }
 
-/// What is kept for a thread that has recorded little, on a stack of two hundred frames,
-/// is bounded and counted. What busy threads borrow is not for threads like these.
+/// The memory kept for a thread that has recorded little, on a stack of two hundred frames, is
+/// bounded and counted. Memory that busy threads borrow is not for threads like these.
 #[test]
 fn idle_threads_take_little_memory() {
     const THREADS: usize = 2_000;

@@ -15,12 +15,12 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use trace_format::chunk::{self, ChunkHeader, HEADER_LEN};
 
-/// How many bytes at the end are cut off, one by one or so many at once. Events have all
-/// lengths, so a prime number meets all places in them.
+/// The number of bytes cut off at the end, one by one or several at once. Events have all lengths,
+/// so a prime number meets all places in them.
 const CUT_BYTES: usize = 64 << 10;
 const CUT_AT_ONCE: usize = 11;
 
-/// How many damaged traces there are of each kind.
+/// The number of damaged traces of each kind.
 const DAMAGED_TRACES: usize = 1_250;
 const NIGHTLY_DAMAGED_TRACES: usize = 10_000;
 
@@ -149,7 +149,7 @@ fn damage(trace: &mut Vec<u8>, random: &mut StdRng) {
     }
 }
 
-/// Where the chunks of a sound trace are.
+/// Returns the positions of the chunks of a sound trace.
 fn chunks(trace: &[u8]) -> Vec<Range<usize>> {
     let mut chunks = Vec::new();
     let mut at = trace

@@ -44,7 +44,7 @@ fn two_cycles_and_those_who_wait_for_them() {
     check_ended("two-cycles", &[2, 2]);
 }
 
-/// So it is known where they acquired them.
+/// The places where they acquired them are known.
 #[test]
 fn monitors_that_the_threads_had_to_wait_for() {
     check_program(
@@ -153,7 +153,7 @@ fn check_initialization(way: &str, cycle: &[&str]) {
     });
 }
 
-/// What `report --format json` says.
+/// The output of `report --format json`.
 #[derive(Debug, Deserialize)]
 struct Report {
     deadlocks: Vec<Deadlock>,
@@ -190,13 +190,13 @@ struct Lock {
     lock_id: String,
 }
 
-/// What the JVM says.
+/// The JVM's own findings.
 struct Truth<'a> {
-    /// The lock that each thread is blocked on, and who has it.
+    /// The lock that each thread is blocked on, and its owner.
     blocked: BTreeMap<&'a str, (String, &'a str)>,
     /// The locks that threads hold, and the method that acquired each.
     holds: BTreeMap<(&'a str, String), &'a str>,
-    /// Those that `findDeadlockedThreads` names: JDK 8 adds who waits for a cycle.
+    /// The threads that `findDeadlockedThreads` names: JDK 8 adds those that wait for a cycle.
     deadlocked: BTreeSet<&'a str>,
 }
 
@@ -234,7 +234,7 @@ fn lock_id(printed: &str) -> String {
     format!("{hash}@{class}")
 }
 
-/// The trace says what the JVM says; there are cycles of so many threads.
+/// The trace agrees with the JVM; the cycles have these numbers of threads.
 fn check(run: &Run, trace: &Path, exit_code: i32, cycles: &[usize]) {
     let truth = Truth::of(run);
     assert!(truth.blocked.len() >= 2, "{}", run.describe());

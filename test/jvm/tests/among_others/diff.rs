@@ -1,4 +1,4 @@
-//! What `locktrace diff` tells of two runs is what the program's own clock tells of them.
+//! `locktrace diff` of two runs agrees with the program's own clock.
 
 use std::path::Path;
 
@@ -12,12 +12,12 @@ const UNITS: &str = "1600";
 /// The program reads its clock some microseconds away from where it is blocked.
 const TOLERANCE: f64 = 0.03;
 
-/// A run in which locks are held for so many microseconds.
+/// Runs the program with locks held for this number of microseconds.
 fn orders(reserve_us: &str, book_us: &str) -> Run {
     Jvm::traced(&["scenarios.Orders", ORDERS, reserve_us, book_us]).run()
 }
 
-/// How long the program says its threads were blocked, in nanoseconds.
+/// Returns how long the program says its threads were blocked, in nanoseconds.
 fn blocked_ns(run: &Run, lock: &str) -> f64 {
     let line = run.lines_of("blocked").find(|words| words[0] == lock);
     line.expect("the program's own figure")[1]

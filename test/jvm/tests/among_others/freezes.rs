@@ -13,7 +13,7 @@ use trace_format::Counter;
 /// The program's waiters.
 const WAITERS: u32 = 6;
 const STOP: Duration = Duration::from_secs(2);
-/// How long the program goes on before and after.
+/// The time that the program goes on before and after.
 const REST: Duration = Duration::from_millis(200);
 /// The tracer claims what is certain: from when its thread was due, in 15 ms, and without what that waited for
 /// a processor before and after, on a machine that runs other tests.
@@ -57,7 +57,7 @@ impl Group {
         })
     }
 
-    /// Whether the system lets us.
+    /// Returns whether the system lets us.
     fn set(&self, file: &str, value: &str) -> bool {
         fs::write(self.directory.join(file), value).is_ok()
     }
@@ -66,7 +66,7 @@ impl Group {
         self.set("cgroup.procs", &process.to_string())
     }
 
-    /// Whether it has a freezer, which is off.
+    /// Returns whether it has a freezer, which is off.
     fn has_freezer(&self) -> bool {
         let file = if self.is_unified {
             "cgroup.freeze"
@@ -169,7 +169,7 @@ fn brakes(process: u32) -> Vec<Brake> {
     brakes
 }
 
-/// What a report says of the program's locks, in nanoseconds.
+/// Returns a figure of a report on the program's locks, in nanoseconds.
 fn total(run: &Run, key: &str) -> u64 {
     let trace = run.trace();
     let arguments = ["report", "--format", "json", "--method", "*Frozen*"];
@@ -271,7 +271,7 @@ impl Drop for Spinning {
     }
 }
 
-/// How long the tracer's thread waited for a processor, as the system says.
+/// Returns how long the tracer's thread waited for a processor, according to the system.
 fn run_delay_ns(process: u32) -> u64 {
     let tasks = fs::read_dir(format!("/proc/{process}/task")).expect("it runs");
     let delays = tasks.filter_map(|task| {

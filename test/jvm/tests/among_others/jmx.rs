@@ -72,7 +72,7 @@ fn figures_are_those_of_the_report_and_of_the_program() {
 }
 
 #[test]
-fn what_there_is_not_is_said() {
+fn missing_figures_are_reported() {
     for (arguments, is_analyzing) in [("", "true"), ("analysis=file file=trace.lct", "false")] {
         let mut jvm = managed(arguments, &[]);
         jvm.await_line("ready");
@@ -136,7 +136,7 @@ fn prometheus_reads_it() {
     for name in ["locktrace_lostevents_total", "locktrace_blockedthreads"] {
         assert_eq!(sample(&format!("{name}{{application=\"shop\",}} ")), 0.0);
     }
-    // So those of several applications can be in one place.
+    // These metrics of several applications can be in one place.
     let ours = metrics
         .lines()
         .filter(|line| line.starts_with("locktrace_"));

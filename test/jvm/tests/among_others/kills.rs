@@ -20,7 +20,7 @@ const MOST_THREADS: u64 = 12;
 
 const CRASH_SAFE: [&str; 1] = ["-XX:+LockContentionCrashSafe"];
 
-/// What a thread has done.
+/// The events of a thread, as it noted them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Deeds {
     blocked: u64,
@@ -167,7 +167,7 @@ fn what_threads_said(stdout: &str) -> (u64, BTreeMap<String, Deeds>) {
     (rounds, said)
 }
 
-/// What a trace says.
+/// The contents of a trace.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Traced {
     /// By the names of threads.
@@ -176,7 +176,7 @@ struct Traced {
 }
 
 impl Traced {
-    /// How many numbers of locks and domains are missing before others.
+    /// Returns how many numbers of locks and domains are missing before others.
     fn missing_numbers(&self) -> u64 {
         let missing = self.numbers.iter().map(|(lock, numbers)| {
             let first = u64::from(lock.0 <= trace_format::PARK_DOMAINS);

@@ -11,8 +11,8 @@ use jvm_tests::{
 };
 use trace_format::{ChainDescription, ChainRetired, Counter, Event};
 
-/// Room for the classes of about a thousand loaders, four times as many as the
-/// program leaves between two collections; and for little compiled code.
+/// Enough space for the classes of about a thousand loaders, four times as many as the program
+/// leaves between two collections; and for little compiled code.
 const LITTLE_MEMORY: [&str; 4] = [
     "-Xmx32m",
     "-XX:MaxMetaspaceSize=12m",

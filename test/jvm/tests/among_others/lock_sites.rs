@@ -1,5 +1,5 @@
-//! Where locks were allocated: against the stack traces that the program takes on the same lines, and what it costs
-//! where a class is allocated as fast as it goes.
+//! The allocation sites of locks, compared with the stack traces that the program takes on the same lines, and their
+//! cost where a class is allocated as fast as possible.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -15,7 +15,7 @@ const SITES: &str = "-XX:+LockContentionLockSites";
 /// A processor: tests of sites shall not depend on what a machine can do in one percent of it.
 const WHOLE_BUDGET: &str = "-XX:LockContentionLockSiteBudget=1000";
 
-/// What most locks of the program are.
+/// The class of most locks of the program.
 const CLASS: &str = "scenarios.LockSites$Gate";
 
 /// Locks that the program allocates before their class is contended, and later.

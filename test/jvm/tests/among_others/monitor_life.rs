@@ -97,7 +97,7 @@ fn check_locks(run: &Run, class_prefix: &str, expected: usize) -> Vec<Wait> {
     waits
 }
 
-/// How many monitors, by their address, were locks of several classes.
+/// Returns how many monitors, by their address, were locks of several classes.
 fn reused_monitors(run: &Run) -> usize {
     let dump = locktrace([
         "dump".into(),

@@ -57,7 +57,7 @@ fn applications_have_one_report() {
         let waits = report["totals"]["waits_of_all_kinds"].as_array();
         let waits = waits.expect("a list").iter();
         let waits: u64 = waits.filter_map(|kind| kind["waits"].as_u64()).sum();
-        // How often threads meet is up to the machine: H2 had 800 to 5,000 waits.
+        // The number of meetings depends on the machine: H2 had 800 to 5,000 waits.
         println!("{name}: {waits} waits");
         assert!(waits > 100, "{name}: only {waits} waits");
     });
@@ -94,7 +94,7 @@ fn short_lives_are_forgotten_but_not_their_waits() {
     }
 }
 
-/// Without a file there is nothing but ten lines on standard error.
+/// Without a file the output is ten lines on standard error.
 #[test]
 fn a_summary_at_the_end() {
     let run = Jvm::traced(&["demo.Demo"])
@@ -205,7 +205,7 @@ fn reports_on_request() {
         assert!(wrong.contains(expected), "{wrong}");
     }
 
-    // What the threads waited for counts when it is over.
+    // A wait counts when it is over.
     jvm.send_line();
     let end = jvm.finish();
     assert!(end.status.success(), "{}", end.describe());

@@ -1,4 +1,5 @@
-//! What the owner of a lock did while another thread waited for it, against the program's clock.
+//! The activity of the owner of a lock while another thread waited for it, compared with the
+//! program's clock.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -23,7 +24,7 @@ fn each_activity_has_its_time_and_its_root_owner() {
         let lock = activities.node("scenarios.OwnerActivities$Lock");
         let is_stop = |node: &&ReportNode| STOPS.contains(&node.label.as_str());
         let stops = lock.children.iter().filter(is_stop);
-        // Of which activity they took their time, the program cannot say.
+        // The program cannot say which activity they took their time from.
         let stopped_ns: u64 = stops.map(|node| node.duration_ns).sum();
         for (name, label) in [
             ("running", "running, or not traced as waiting"),

@@ -1,5 +1,5 @@
-//! Where owners spend their time while others wait: shares of samples against the program's own
-//! clock, positions against the class files, and what samples cost against the budget.
+//! The places where owners spend their time while others wait: shares of samples compared with the program's own clock,
+//! positions with the class files, and the cost of samples with the budget.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::{ControlFlow, Range};
@@ -18,11 +18,11 @@ use trace_format::{Capabilities, Counter, Event};
 
 /// The methods that each hold consists of, in their order.
 const METHODS: [&str; 4] = ["prepare", "parse", "compute", "store"];
-/// Those whose shares are compared: in the first, others begin to wait, and who has parked again is
+/// Those whose shares are compared: in the first, others begin to wait, and a thread that has parked again is
 /// not known to have waited before.
 const COMPARED: Range<usize> = 1..4;
 
-/// How long others wait before the owner is sampled, by default.
+/// The default time that others wait before the owner is sampled.
 const THRESHOLD_NS: u64 = 5_000_000;
 
 /// More samples than by default, so that seconds are enough for a test: threads may be stopped for a
@@ -36,7 +36,7 @@ const PATCHED_CLASSES: [&str; 3] = [
     "java.util.concurrent.locks.StampedLock",
 ];
 
-/// Whatever byte code comes first to need a class.
+/// The byte code that first needs a class calls these.
 const CALLED_BY_JVM: [&str; 2] = ["<clinit>", "loadClass"];
 
 const HOLDS: &str = "120";
@@ -78,8 +78,8 @@ fn check_in_some_modes(program: &[&str], mode: CompileMode) {
     });
 }
 
-/// What samples cost by default: of the time, no more than the budget, what may be saved up, and the stop that used
-/// it up.
+/// The default cost of samples: no more than the budget's share of the time, the part that may be saved up, and the
+/// stop that used it up.
 #[test]
 fn samples_stay_within_the_budget() {
     let run = Jvm::traced(&["scenarios.OwnersAtWork", "monitor", HOLDS, "4", "2"]).run();
@@ -153,7 +153,7 @@ fn stops_are_counted_as_the_application_sees_them() {
     });
 }
 
-/// How long the JVM says that the application was stopped, each time since it began to wait.
+/// Returns how long the application was stopped, according to the JVM, each time since it began to wait.
 fn printed_stops_ns(run: &Run) -> Vec<u64> {
     const STOPPED: &str = "Total time for which application threads were stopped: ";
     let (_, waiting) = run.stdout.split_once("begin\n").expect("a line");
@@ -217,8 +217,8 @@ fn samples_of_traces_on_request() {
     jvm.finish();
 }
 
-/// How long others waited while the owner was in each of the methods and could be sampled, in
-/// nanoseconds, as the program says.
+/// Returns how long others waited while the owner was in each of the methods and could be sampled, in nanoseconds,
+/// according to the program.
 fn waited_for(run: &Run) -> [u64; METHODS.len()] {
     let times = |words: Vec<&str>| -> Vec<u64> {
         let times = words.iter().map(|word| word.parse().expect("a time"));
@@ -300,13 +300,13 @@ fn check_shares(mode: CompileMode, run: &Run) {
 #[derive(Debug)]
 struct Sampled {
     samples: u64,
-    /// When the first one was taken.
+    /// The time of the first one.
     earliest_ns: u64,
     /// The chains of those in waits, from the innermost frame on.
     chains: Vec<Vec<Site>>,
 }
 
-/// Where a frame stands.
+/// The position of a frame.
 #[derive(Debug)]
 struct Site {
     class: String,

@@ -6,8 +6,7 @@ use jvm_tests::{
     is_nightly,
 };
 
-/// How long `ownerA` holds the lock; the others twice, four and eight times as
-/// long.
+/// The time that `ownerA` holds the lock; the others twice, four and eight times as long.
 const SHORTEST_HOLD_US: &str = "1000";
 
 #[test]

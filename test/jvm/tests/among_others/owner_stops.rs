@@ -1,27 +1,28 @@
-//! What kept the owner of a lock from running, against the collectors, the system and the
-//! program's own clock.
+//! The causes that kept the owner of a lock from running, compared with the collectors, the system
+//! and the program's own clock.
 
 use std::path::Path;
 
 use jvm_tests::{check_program, locktrace};
 use serde_json::Value;
 
-/// What the collectors' beans say is rounded down to this, at each reading of each bean.
+/// The collectors' beans round down to this, at each reading of each bean.
 const COLLECTOR_UNIT_NS: u64 = 1_000_000;
 /// There are two beans: one of young collections and one of all.
 const COLLECTORS: u64 = 2;
-/// What the system says of the time on a processor is as old as the last tick of its clock.
+/// The system's count of the time on a processor is as old as the last tick of its clock.
 const TICK_NS: u64 = 10_000_000;
 
-/// A safepoint a second would divide the time of an owner that has to wait long to run for a little,
-/// and of each part a tick is not told.
+/// A safepoint a second would divide the time of an owner that has to wait long to run for a
+/// little, and a tick of each part would be unknown.
 const NO_OTHER_SAFEPOINTS: &[&str] = &[
     "-XX:+UnlockDiagnosticVMOptions",
     "-XX:GuaranteedSafepointInterval=0",
     "-XX:LockContentionOwnerSampleThreshold=0",
 ];
 
-/// What the program read of an owner: before the other thread waited and after, or inside of that.
+/// The program's readings about an owner: before the other thread waited and after, or inside of
+/// that.
 #[derive(Clone, Copy, Debug)]
 struct Reading {
     time_ns: u64,
@@ -29,8 +30,8 @@ struct Reading {
     run_delay_ns: u64,
 }
 
-/// What is claimed to be certain lies between the program's own readings, whatever the load. That it is
-/// at least half of the truth needs looks at the owner that are a small part of a second apart.
+/// Claims of certainty lie between the program's own readings, whatever the load. For claims of at
+/// least half of the truth, the looks at the owner must be a small part of a second apart.
 #[test]
 fn each_cause_has_its_time() {
     check_program(
@@ -87,7 +88,7 @@ fn each_cause_has_its_time() {
                 if !owners.is("run_delay_told") {
                     continue;
                 }
-                // What the owner did in other time than that in which it ran is not divided.
+                // Only the time in which the owner ran is divided.
                 let elsewhere_ns = owners.ns("blocked_ns") - owners.ns("running_ns");
                 let most_ns = owners.ns("most_run_delay_ns") + owners.ns("not_sampled_ns");
                 assert!(
@@ -108,7 +109,7 @@ fn each_cause_has_its_time() {
     );
 }
 
-/// What a report says of the owners of the locks of a class.
+/// The figures of a report on the owners of the locks of a class.
 #[derive(Debug)]
 struct Owners(Value);
 
@@ -152,7 +153,8 @@ fn owners_of(class: &str, trace: &Path) -> Owners {
 }
 
 impl Owners {
-    /// What is certain is no more than what the program read from before the wait until after it.
+    /// Checks that certain time is no more than the program read from before the wait until after
+    /// it.
     fn check_bounds(&self, around: Reading) {
         let off_ns =
             (around.time_ns + TICK_NS).saturating_sub(around.processor_ns + around.run_delay_ns);

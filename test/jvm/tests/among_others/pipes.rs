@@ -38,7 +38,7 @@ fn nobody_reads() {
     assert_complains_once(&run, &pipe, "nobody reads it");
 }
 
-/// What happened before somebody read the pipe is in the trace, too.
+/// Events from before somebody read the pipe are in the trace, too.
 #[test]
 fn reader_comes_late() {
     let (directory, pipe) = new_pipe();
@@ -132,7 +132,7 @@ fn hang_and_terminate(pipe: &Path) -> Run {
     run
 }
 
-/// What `jstack` says, which needs a safepoint.
+/// Returns the output of `jstack`, which needs a safepoint.
 fn threads_of(jvm: &RunningJvm) -> String {
     let output = Command::new(Jdk::traced().tool("jstack"))
         .arg(jvm.id().to_string())

@@ -44,7 +44,7 @@ fn the_default_view_shows_who_waits_for_a_connection() {
     );
     assert!(rows[1].ends_with(&format!("woken by {RETURN}")), "{table}");
     assert!(rows[2].ends_with(&format!("waited {BORROW}")), "{table}");
-    // Of the journal's thread, and of the pool's own ones.
+    // The journal's thread, and the pool's own ones.
     for idle in ["SmallPool.write", "DelayedWorkQueue", "getTask"] {
         assert!(!table.contains(idle), "{idle} in {table}");
     }

@@ -21,7 +21,7 @@ const PROFILERS: [Jar; 2] = [
     },
 ];
 
-/// How a stack may be walked; the first one is the profiler's own choice.
+/// Ways to walk a stack; the first one is the profiler's own choice.
 const WALKS: [&str; 5] = [
     "",
     ",cstack=vm",
@@ -33,7 +33,7 @@ const WALKS: [&str; 5] = [
 /// Calls of `ProfiledStacks.descend` below its innermost method.
 const CALLS: usize = 31;
 
-/// Of the share of whole stacks, untraced.
+/// The least share of whole stacks, relative to the untraced run.
 const LEAST_SHARE: f64 = 0.99;
 
 #[test]
@@ -124,7 +124,7 @@ fn whole_stacks(jvm: Jvm, agent: &Path, walk: &str) -> Stacks {
             stacks.whole += samples;
         }
     }
-    // So that one that is not whole does not decide; a busy machine has fewer of them.
+    // Enough stacks that one that is not whole does not decide; a busy machine has fewer of them.
     assert!(stacks.all >= 100, "{stacks:?}: {}", run.describe());
     stacks
 }

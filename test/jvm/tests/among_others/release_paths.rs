@@ -26,8 +26,8 @@ fn thread_stop() {
     check_contend("Stopped", |_, _| {});
 }
 
-/// The owner's code is thrown away in the first round, as the compilers' log
-/// shows. That of the third tier does not count: the fourth takes its place.
+/// The owner's code is discarded in the first round, as the compilers' log shows. The third tier's
+/// does not count: the fourth takes its place.
 #[test]
 fn deoptimization() {
     check_contend("Deoptimized", |mode, run| {
@@ -35,7 +35,7 @@ fn deoptimization() {
         let thrown_away = log
             .iter()
             .any(|line| line.contains("made not entrant") && !line.contains(" 3  "));
-        // What `-Xcomp` compiles before the first call depends on what is loaded.
+        // The methods that `-Xcomp` compiles before the first call depend on the classes loaded.
         if mode != CompileMode::Eager {
             assert_eq!(thrown_away, mode.compiles(), "{log:?}");
         }

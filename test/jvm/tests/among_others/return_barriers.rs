@@ -26,7 +26,7 @@ fn stacks_that_are_watched() {
     check_plans("handles", "collected");
 }
 
-/// All compiled code on the stack is thrown away behind the return barrier.
+/// All compiled code on the stack is discarded beyond the return barrier.
 #[test]
 fn deoptimized_stacks() {
     check_plans("frames", "deoptimized");
@@ -120,8 +120,8 @@ fn popped_frames() {
     );
 }
 
-/// What is remembered of the way from the top of the stack to the return barrier does not
-/// hide that one return address on it is another one.
+/// Ways that differ in one return address between the top of the stack and the return barrier are
+/// distinguished, although the walk remembers the last one.
 #[test]
 fn ways_that_differ_in_a_return_address() {
     let program = ["scenarios.CallSites", "30"];

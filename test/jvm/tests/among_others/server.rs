@@ -69,7 +69,7 @@ fn check_kinds(trace: &Path) {
     }
 }
 
-/// What a thread can wait for in this program.
+/// Returns the kinds of waits that a thread can have in this program.
 fn expected_kinds(wait: &Wait) -> &'static [&'static str] {
     let Contention {
         lock_class, chain, ..

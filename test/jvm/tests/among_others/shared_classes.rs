@@ -19,7 +19,7 @@ const PROGRAM: [&str; 8] = [
 ];
 
 #[test]
-fn owners_of_locks_are_told_though_there_is_an_archive() {
+fn owners_of_locks_are_known_with_an_archive() {
     let directory = scratch_directory("shared-classes");
     let mut archive = OsString::from("-XX:SharedArchiveFile=");
     archive.push(directory.path().join("classes.jsa"));
@@ -29,7 +29,7 @@ fn owners_of_locks_are_told_though_there_is_an_archive() {
     };
     let jdk = Jdk::traced();
     with_archive(Jvm::untraced(jdk, &["-version"]), "-Xshare:dump");
-    // It does not start without the archive.
+    // The JVM does not start without the archive.
     with_archive(Jvm::untraced(jdk, &PROGRAM), "-Xshare:on");
 
     let traced = with_archive(Jvm::traced(&PROGRAM), "-Xshare:auto");

@@ -40,7 +40,7 @@ fn releases_among_notified_threads() {
     check_program(&["scenarios.BoundedBuffer"], &[], |_, run| {
         let [enters, needless_exits] = enters_and_needless_exits(&run.trace());
         assert!(enters > 0, "the lock is known");
-        // Who releases may see a thread that has not yet taken the number of its enter.
+        // A releasing thread may see a thread that has not yet taken the number of its enter.
         assert!(
             needless_exits <= enters,
             "{needless_exits} needless exits, {enters} enters"
@@ -90,8 +90,8 @@ enum Step {
     Exit,
 }
 
-/// How many waits of each thread main was the owner in. All begin in
-/// `Object.wait`, and main's call chain is that of `method`.
+/// Returns the number of waits of each thread in which main was the owner. All begin in
+/// `Object.wait`, and main's call chain is in `method`.
 fn blocked_by_main(
     run: &Run,
     scenario: &str,

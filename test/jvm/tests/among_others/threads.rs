@@ -53,8 +53,8 @@ fn renamed() {
     });
 }
 
-/// Whoever gives them, names stand before what the thread does under them, as the program says; the last ones
-/// hold, nothing is lost, and nobody's buffer is taken for a name.
+/// Names stand before the events under them, as the program says, whichever thread gives them; the
+/// last ones hold, nothing is lost, and nobody's buffer is taken for a name.
 #[test]
 fn renamed_as_fast_as_can_be() {
     const JOBS: usize = 100;

@@ -100,9 +100,9 @@ fn a_running_program_in_a_terminal() {
 
         terminal.press(&["?"]);
         terminal.await_screen(&["any key back"]);
-        // Not Escape: with the next key right behind it, that is another key.
+        // Not Escape: with the next key right after it, that is another key.
         terminal.press(&["?"]);
-        // Both waits began at nearly the same time, so they are told apart by name.
+        // Both waits began at nearly the same time, so they are found by name.
         terminal.press(&["/", "l", "a", "s", "t", "Enter", "Tab", "Enter"]);
         terminal.await_screen(&[
             "last has waited for",
@@ -133,7 +133,7 @@ fn a_running_program_in_a_terminal() {
 fn plain_tables_while_a_program_runs() {
     let mut jvm = Jvm::traced(&["scenarios.BlockedChain"]).start();
     jvm.await_line("blocked");
-    // What the threads wrote is in the trace a second later.
+    // The threads' events are in the trace a second later.
     thread::sleep(Duration::from_secs(3));
     let trace = jvm.trace();
     let arguments = ["top", "--batch", "-n", "2", "--interval", "1"];
@@ -175,7 +175,7 @@ fn a_process_stands_for_its_trace() {
     let text = "is a JVM that can trace lock contention, but does not";
     assert_eq!(metrics.code, 3);
     assert!(metrics.stderr.contains(text), "{}", metrics.stderr);
-    // It traces, but not to a file that could be read.
+    // The JVM traces, but not to a file that could be read.
     jcmd(&jvm, &["LockContention.start", "analysis=online"]);
     says(
         jvm.id(),
@@ -205,7 +205,7 @@ fn start_untraced(flags: &[&str]) -> RunningJvm {
     jvm
 }
 
-/// Whether the JVM traces, which it says itself.
+/// Returns whether the JVM traces, according to itself.
 fn is_traced(jvm: &RunningJvm) -> bool {
     let text = jcmd(jvm, &["LockContention.status"]);
     let is_off = text.contains("is not traced");
@@ -213,7 +213,7 @@ fn is_traced(jvm: &RunningJvm) -> bool {
     !is_off
 }
 
-/// Where a trace goes that nobody has named.
+/// Returns the path of a trace without a given name.
 fn temporary_trace(jvm: &RunningJvm) -> PathBuf {
     PathBuf::from(format!("/tmp/locktrace-{}.lct", jvm.id()))
 }

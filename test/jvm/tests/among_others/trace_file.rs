@@ -1,5 +1,5 @@
-//! Whatever happens to the trace file, the application goes on, and the user is
-//! told in one line.
+//! Whatever happens to the trace file, the application goes on, and the user is notified in one
+//! line.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
@@ -80,8 +80,8 @@ fn empty_name() {
     check_sound(&analyze(&run.directory().join(name), |_, _| {}).expect("a trace"));
 }
 
-/// As that of an earlier JVM with the same process id, in a container, or what somebody
-/// has put into a directory that all may write to.
+/// As from an earlier JVM with the same process id, in a container, or put by somebody into a
+/// directory that all may write to.
 #[test]
 fn files_that_are_there() {
     let directory = scratch_directory("taken");
@@ -140,7 +140,7 @@ fn device() {
     assert_eq!((&*run.stdout, &*run.stderr), ("contended\n", ""));
 }
 
-/// What tracing leaves in monitors does not slow down their releases for ever.
+/// Tracing leaves nothing in monitors that slows down their releases for ever.
 #[test]
 fn monitors_when_tracing_has_ended() {
     for mode in CompileMode::ALL {

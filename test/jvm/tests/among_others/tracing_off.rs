@@ -1,4 +1,4 @@
-//! With tracing off, the patched JVM cannot be told from the stock one.
+//! With tracing off, the patched JVM behaves like the stock one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

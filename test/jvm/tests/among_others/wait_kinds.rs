@@ -1,4 +1,4 @@
-//! What a parked thread waits for: a lock, another thread, work, or time.
+//! The kinds of waits of parked threads: for a lock, another thread, work, or time.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -48,9 +48,9 @@ const TIMED: [(&str, &str); 5] = [
     ("nap", "sleep"),
     ("nap-on-object", "sleep"),
     ("nap-until", "sleep"),
-    // Of a semaphore that was only ever used as a signal.
+    // On a semaphore that was only ever used as a signal.
     ("missed-signal", "conditional"),
-    // It waits for an element, in vain.
+    // For an element, in vain.
     ("poll", "conditional"),
 ];
 
@@ -109,7 +109,8 @@ fn each_wait_is_of_its_kind() {
     });
 }
 
-/// Classes of the JDK are called differently in each version, and so are the methods that tell.
+/// Classes of the JDK are called differently in each version, and so are the methods that identify
+/// them.
 #[test]
 fn the_agent_tells_the_same_of_every_version() {
     check_each(Jdk::stock_versions().iter().copied(), |jdk| {

@@ -9,8 +9,8 @@ import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Times the iterations of a benchmark, marks them in the trace, and tells the
- * harness about them. Each iteration is
+ * Times the iterations of a benchmark, marks them in the trace, and reports them to
+ * the harness. Each iteration is
  * {@link #begin}, the work, {@link #stop}, the check of its result, and then
  * either {@link #passed} or {@link #failed}.
  *

@@ -10,12 +10,12 @@ import java.util.concurrent.locks.LockSupport;
 public final class Mark {
     private Mark() {}
 
-    /** What the trace shows after this belongs to the iteration. */
+    /** Marks the begin of the iteration in the trace. */
     public static void begin() {
         park(IterationBegin.BLOCKER);
     }
 
-    /** What the trace shows after this does not belong to the iteration. */
+    /** Marks the end of the iteration in the trace. */
     public static void end() {
         park(IterationEnd.BLOCKER);
     }

@@ -4,7 +4,7 @@ import org.dacapo.harness.Callback;
 import org.dacapo.harness.CommandLineArgs;
 
 /**
- * Tells about the iterations of DaCapo's harness, which the Scala suite shares.
+ * Reports the iterations of DaCapo's harness, which the Scala suite shares.
  *
  * <p>The first release of DaCapo 9.12 calls {@code stop()} and all later ones
  * {@code stop(long)}. There are both here, so that the class compiles against

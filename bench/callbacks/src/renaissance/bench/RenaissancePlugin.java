@@ -2,7 +2,7 @@ package bench;
 
 import org.renaissance.Plugin;
 
-/** Tells about the iterations of Renaissance. */
+/** Reports the iterations of Renaissance. */
 public final class RenaissancePlugin
         implements Plugin.AfterOperationSetUpListener,
                 Plugin.BeforeOperationTearDownListener,

@@ -2,7 +2,7 @@ package suite;
 
 import java.util.concurrent.locks.LockSupport;
 
-/** What the suites of this jar run. Its iterations have a known number of parks. */
+/** The benchmarks of the suites of this jar. Their iterations have a known number of parks. */
 public enum Benchmark {
     /** Parks 1000 times in the first iteration, then 10 times in each. */
     PARKS {
@@ -35,11 +35,11 @@ public enum Benchmark {
     CRASHES {
         @Override
         boolean iterate(int iteration) {
-            throw new IllegalStateException("as it was told");
+            throw new IllegalStateException("as requested");
         }
     };
 
-    /** Tells whether the result is right. */
+    /** Returns whether the result is right. */
     abstract boolean iterate(int iteration);
 
     @Override

@@ -21,7 +21,7 @@ final class Commands {
         diagnosticCommands = new ObjectName("com.sun.management:type=DiagnosticCommand");
     }
 
-    /** Whether this is a JVM that can trace lock contention. */
+    /** Returns whether this JVM can trace lock contention. */
     boolean exist() throws JMException {
         try {
             for (MBeanOperationInfo operation : server.getMBeanInfo(diagnosticCommands).getOperations()) {

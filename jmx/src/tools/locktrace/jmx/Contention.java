@@ -2,7 +2,7 @@ package tools.locktrace.jmx;
 
 import java.beans.ConstructorProperties;
 
-/** How long threads were blocked by one method that held locks of one class. */
+/** The time that threads were blocked by one method that held locks of one class. */
 public final class Contention {
     private final String lockClass;
     private final String ownerMethod;
@@ -33,7 +33,7 @@ public final class Contention {
         return blockedNanos;
     }
 
-    /** How many waits had a part in it. */
+    /** Returns the number of waits that had a part in it. */
     public long getWaits() {
         return waits;
     }

@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What a report says. */
+/** The figures of a report. */
 final class Figures {
     /** The key of what has no row of its own. */
     private static final String OTHER = "other";
@@ -30,7 +30,7 @@ final class Figures {
         contentions.sort(Comparator.comparingLong(Contention::getBlockedNanos).reversed());
     }
 
-    /** The figures of a report that is told apart by lock class and owner's method first. */
+    /** Reads the figures of a report by lock class and owner's method first. */
     static Figures of(String report) {
         return new Figures(Json.object(Json.parse(report)));
     }
@@ -76,7 +76,7 @@ final class Figures {
         return lostEvents;
     }
 
-    /** At most so many rows; the last one is the sum of those that are left out. */
+    /** Returns at most {@code count} rows; the last one is the sum of those that are left out. */
     Map<String, Contention> topContentions(int count) {
         Map<String, Contention> rows = new LinkedHashMap<>();
         int own = contentions.size() > count ? count - 1 : count;

@@ -28,19 +28,19 @@ final class Json {
         return value;
     }
 
-    /** An empty one if there is none. */
+    /** Returns the object, or an empty one if it is missing. */
     @SuppressWarnings("unchecked")
     static Map<String, Object> object(Object value) {
         return value == null ? Collections.emptyMap() : (Map<String, Object>) value;
     }
 
-    /** An empty one if there is none. */
+    /** Returns the array, or an empty one if it is missing. */
     @SuppressWarnings("unchecked")
     static List<Object> array(Object value) {
         return value == null ? Collections.emptyList() : (List<Object>) value;
     }
 
-    /** 0 if there is none. */
+    /** Returns the number, or 0 if it is missing. */
     static long number(Object value) {
         return value == null ? 0 : ((Number) value).longValue();
     }

@@ -12,7 +12,7 @@ final class LockContention implements LockContentionMXBean {
     /** The figures taken last; null if there are none. */
     private Figures figures;
     private String status;
-    /** When they were taken. */
+    /** The time at which they were taken. */
     private long takenNanos;
 
     LockContention(Commands commands) {

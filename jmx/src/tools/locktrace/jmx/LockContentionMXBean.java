@@ -15,34 +15,35 @@ public interface LockContentionMXBean {
     /** The name under which this is registered. */
     String OBJECT_NAME = "tools.locktrace:type=LockContention";
 
-    /** Whether lock contention is traced. */
+    /** Returns whether lock contention is traced. */
     boolean isTracing();
 
-    /** Whether there are figures. */
+    /** Returns whether figures are available. */
     boolean isAnalyzing();
 
-    /** Whether it is traced, since when and to which file. */
+    /** Describes the trace: since when, and to which file. */
     String getStatus();
 
-    /** How long threads were blocked, all together. */
+    /** Returns how long threads were blocked, all together. */
     long getBlockedNanos();
 
-    /** How much of that time the lock was free: woken threads were not running yet. */
+    /** Returns the part of that time in which the lock was free: woken threads were not running
+     * yet. */
     long getFreeNanos();
 
-    /** How much of that time it is not known who held the lock. */
+    /** Returns the part of that time for which the owner of the lock is unknown. */
     long getUnknownOwnerNanos();
 
-    /** How often a thread had to wait for a lock. */
+    /** Returns how often a thread had to wait for a lock. */
     long getWaits();
 
     /** The longest wait. */
     long getLongestWaitNanos();
 
-    /** How many threads wait for locks now. */
+    /** Returns the number of threads that wait for locks now. */
     int getBlockedThreads();
 
-    /** How many deadlocks there are now. */
+    /** Returns the number of deadlocks now. */
     int getDeadlocks();
 
     /** Events that are missing because memory was short, or the analysis behind. */
@@ -54,7 +55,7 @@ public interface LockContentionMXBean {
      */
     Map<String, Contention> getTopContentions();
 
-    /** How many rows there are at most in {@link #getTopContentions}. */
+    /** Returns the most rows in {@link #getTopContentions}. */
     int getTopCount();
 
     /** Sets how many rows there are; at least one. */

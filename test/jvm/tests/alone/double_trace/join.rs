@@ -3,36 +3,37 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 
-use super::told::{By, Part, Told};
+use super::traced_wait::{By, Part, TracedWait};
 
 /// The agent notes a release and the JVM does so next. Either takes some microseconds.
 const LONGEST_NOTE_NS: i64 = 100_000;
 
-/// What the agent says of the waits that the patched JVM tells of. All times are in nanoseconds.
+/// The agent's findings about the waits that the patched JVM reports. All times are in nanoseconds.
 #[derive(Debug, Default)]
 pub(crate) struct Joined {
     /// Waits in both traces.
     pub(crate) waits: u64,
-    /// How long threads waited, by the patched JVM.
+    /// The time that threads waited, by the patched JVM.
     pub(crate) blocked_ns: i64,
     /// Both name the same thread.
     pub(crate) same_ns: i64,
-    /// Of that, the same method, too.
+    /// The part of that with the same method, too.
     pub(crate) same_method_ns: i64,
-    /// Of that, not the same method where the agent's calls `Object.wait`: who has acquired the lock
-    /// it knows only if that one releases it in the end while others wait (`docs/agent.md`).
+    /// The part of that where not the same method is named and the agent's calls `Object.wait`: the
+    /// agent knows which method has acquired the lock only if that one releases it in the end while
+    /// others wait (`docs/agent.md`).
     pub(crate) by_wait_ns: i64,
-    /// Of that, the rest: by the patched JVM's method and the agent's.
+    /// The rest of that: by the patched JVM's method and the agent's.
     pub(crate) other_methods_ns: BTreeMap<(String, String), i64>,
     /// Both name a thread, and not the same one: by where the agent's may come from.
     pub(crate) differing_ns: BTreeMap<&'static str, i64>,
     /// The patched JVM names a thread, the agent none: by what it says instead, and lock class.
     pub(crate) unknown_ns: BTreeMap<String, i64>,
-    /// Of the same, what is between the two traces' notes of one release, where that is so long that
-    /// the owner must have lost its processor in between.
+    /// The part of the same between the two traces' notes of one release, where that is long enough
+    /// that the owner must have lost its processor in between.
     pub(crate) between_notes_ns: i64,
-    /// Of the same, what was over before the agent told of any release: code looks for waiting threads
-    /// once there are some (`docs/agent.md`).
+    /// The part of this before the agent reported any release: code looks for waiting threads once
+    /// some wait (`docs/agent.md`).
     pub(crate) early_ns: i64,
     /// The patched JVM says that nobody had the lock: by whether the agent names a thread.
     pub(crate) free_ns: BTreeMap<&'static str, i64>,
@@ -40,16 +41,16 @@ pub(crate) struct Joined {
     pub(crate) not_known_ns: i64,
     /// Before the agent has noticed the wait, or after it took it to be over.
     pub(crate) outside_ns: i64,
-    /// Waits that HotSpot tells no agent of, by lock class: how many, and how long.
-    pub(crate) untold: BTreeMap<String, (u64, i64)>,
-    /// The others that only the patched JVM tells of.
+    /// Waits that HotSpot does not report to agents, by lock class: number and duration.
+    pub(crate) unreported: BTreeMap<String, (u64, i64)>,
+    /// The others that only the patched JVM reports.
     pub(crate) missed: BTreeMap<String, (u64, i64)>,
-    /// Those that only the agent tells of.
+    /// Those that only the agent reports.
     pub(crate) extra: BTreeMap<String, (u64, i64)>,
 }
 
 impl Joined {
-    pub(crate) fn of(patched: &[Told], mut agent: Vec<Told>) -> Self {
+    pub(crate) fn of(patched: &[TracedWait], mut agent: Vec<TracedWait>) -> Self {
         // The start of a trace by the wall clock and by the one of its events are read one after
         // the other. What both traces note at the same time is that a wait is over.
         let pairs = pair(patched, &agent);
@@ -66,7 +67,7 @@ impl Joined {
 
         let owned = agent.iter().flat_map(|wait| &wait.parts);
         let owned = owned.filter(|part| is_thread(&part.owner));
-        let first_told_ns = owned.map(|part| part.end_ns).min().unwrap_or(i64::MAX);
+        let first_reported_ns = owned.map(|part| part.end_ns).min().unwrap_or(i64::MAX);
 
         let mut joined = Self::default();
         let mut is_paired = vec![false; agent.len()];
@@ -74,9 +75,9 @@ impl Joined {
             match other {
                 Some(other) => {
                     is_paired[other] = true;
-                    joined.add(wait, &agent[other], first_told_ns);
+                    joined.add(wait, &agent[other], first_reported_ns);
                 }
-                None if is_untold(wait) => note(&mut joined.untold, wait),
+                None if is_unreported(wait) => note(&mut joined.unreported, wait),
                 None => note(&mut joined.missed, wait),
             }
         }
@@ -85,7 +86,7 @@ impl Joined {
         joined
     }
 
-    fn add(&mut self, wait: &Told, by_agent: &Told, first_told_ns: i64) {
+    fn add(&mut self, wait: &TracedWait, by_agent: &TracedWait, first_reported_ns: i64) {
         self.waits += 1;
         self.blocked_ns += wait.duration_ns();
         let mut inside_ns = 0;
@@ -99,7 +100,7 @@ impl Joined {
                     let is_noted = released.is_some_and(|by| is_same(by, &part.owner));
                     if is_noted && !is_thread(&other.owner) && length_ns > LONGEST_NOTE_NS {
                         self.between_notes_ns += length_ns;
-                    } else if is_thread(&part.owner) && other.end_ns < first_told_ns {
+                    } else if is_thread(&part.owner) && other.end_ns < first_reported_ns {
                         self.early_ns += length_ns;
                     } else {
                         self.compare(wait, index, &other.owner, length_ns);
@@ -111,7 +112,7 @@ impl Joined {
         self.outside_ns += wait.duration_ns() - inside_ns;
     }
 
-    fn compare(&mut self, wait: &Told, index: usize, by_agent: &By, length_ns: i64) {
+    fn compare(&mut self, wait: &TracedWait, index: usize, by_agent: &By, length_ns: i64) {
         let parts = &wait.parts;
         match (&parts[index].owner, by_agent) {
             (
@@ -162,29 +163,29 @@ impl Joined {
         self.same_ns + self.differing_ns.values().sum::<i64>()
     }
 
-    /// How much of the time in which both name an owner it is the same one.
+    /// Returns the share of the time in which both name an owner that has the same one.
     pub(crate) fn agreement(&self) -> f64 {
         self.same_ns as f64 / self.both_name_ns() as f64
     }
 
-    /// How much of the time in which both name the same thread it is the same method of it, but for
-    /// releases by `Object.wait`.
+    /// Returns the share of the time in which both name the same thread that has the same method of
+    /// it, except for releases by `Object.wait`.
     pub(crate) fn same_method(&self) -> f64 {
         self.same_method_ns as f64 / (self.same_ns - self.by_wait_ns) as f64
     }
 
-    /// How much of the blocked time is between two notes of a release, far from each other.
+    /// Returns the share of the blocked time between two notes of a release, far from each other.
     pub(crate) fn between_notes(&self) -> f64 {
         self.between_notes_ns as f64 / self.blocked_ns as f64
     }
 
-    /// How much of the blocked time was over before the agent told of any release.
+    /// Returns the share of the blocked time before the agent reported any release.
     pub(crate) fn early(&self) -> f64 {
         self.early_ns as f64 / self.blocked_ns as f64
     }
 
-    /// How much of the blocked time has an owner that the agent does not know, waits included that
-    /// it does not know of at all.
+    /// Returns the share of the blocked time with an owner that the agent does not know, including
+    /// waits that it does not know at all.
     pub(crate) fn unknown(&self) -> f64 {
         let missed_ns: i64 = self.missed.values().map(|&(_, ns)| ns).sum();
         let unknown_ns = self.unknown_ns.values().sum::<i64>() + missed_ns;
@@ -200,7 +201,7 @@ fn is_same(owner: &By, other: &By) -> bool {
     matches!((owner, other), (By::Thread { id, .. }, By::Thread { id: other, .. }) if id == other)
 }
 
-/// Who the agent's owner is in the patched JVM's list of owners.
+/// Describes the agent's owner by the patched JVM's list of owners.
 fn origin(parts: &[Part], index: usize, thread: u64) -> &'static str {
     let is_owner = |part: &Part| matches!(part.owner, By::Thread { id, .. } if id == thread);
     let before = parts[..index]
@@ -219,11 +220,11 @@ fn origin(parts: &[Part], index: usize, thread: u64) -> &'static str {
 }
 
 /// For a lock of the JVM's own, or for a monitor again after `notify`: `docs/agent.md`.
-fn is_untold(wait: &Told) -> bool {
+fn is_unreported(wait: &TracedWait) -> bool {
     wait.lock_class == "[I" || wait.after_wait
 }
 
-fn note(waits: &mut BTreeMap<String, (u64, i64)>, wait: &Told) {
+fn note(waits: &mut BTreeMap<String, (u64, i64)>, wait: &TracedWait) {
     let after_wait = if wait.after_wait { " after a wait" } else { "" };
     let entry = waits
         .entry(format!("{}{after_wait}", wait.lock_class))
@@ -234,7 +235,10 @@ fn note(waits: &mut BTreeMap<String, (u64, i64)>, wait: &Told) {
 
 /// For each wait the one of the other trace that overlaps it most, of the same thread and for a
 /// lock of the same class: by its index. Each is the partner of one only.
-fn pair<'a>(waits: &'a [Told], others: &[Told]) -> Vec<(&'a Told, Option<usize>)> {
+fn pair<'a>(
+    waits: &'a [TracedWait],
+    others: &[TracedWait],
+) -> Vec<(&'a TracedWait, Option<usize>)> {
     let mut by_thread: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for (index, other) in others.iter().enumerate() {
         by_thread.entry(other.thread).or_default().push(index);
@@ -256,11 +260,11 @@ fn pair<'a>(waits: &'a [Told], others: &[Told]) -> Vec<(&'a Told, Option<usize>)
     pairs.collect()
 }
 
-fn is_alike(wait: &Told, other: &Told) -> bool {
+fn is_alike(wait: &TracedWait, other: &TracedWait) -> bool {
     wait.mechanism == other.mechanism && wait.lock_class == other.lock_class
 }
 
-fn overlap_ns(wait: &Told, other: &Told) -> i64 {
+fn overlap_ns(wait: &TracedWait, other: &TracedWait) -> i64 {
     wait.end_ns().min(other.end_ns()) - wait.start_ns().max(other.start_ns())
 }
 
@@ -305,7 +309,7 @@ impl Display for Joined {
         )?;
         writeln!(
             f,
-            "  over before the agent told of any release: {:.3} %",
+            "  over before the agent reported any release: {:.3} %",
             percent(self.early_ns)
         )?;
         for (said, &ns) in &self.free_ns {
@@ -326,9 +330,9 @@ impl Display for Joined {
             percent(self.outside_ns)
         )?;
         for (what, waits) in [
-            ("not told to agents", &self.untold),
+            ("not reported to agents", &self.unreported),
             ("missed", &self.missed),
-            ("only told by the agent", &self.extra),
+            ("only reported by the agent", &self.extra),
         ] {
             for (class, (count, ns)) in waits {
                 let ms = *ns as f64 / 1e6;

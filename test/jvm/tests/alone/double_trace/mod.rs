@@ -3,7 +3,7 @@
 //! and what it does not know.
 
 mod join;
-mod told;
+mod traced_wait;
 
 use jvm_tests::{
     ClassPath, Jdk, Jvm, NEVER_INLINED, Programs, agent_option, alone, check_each,
@@ -12,10 +12,10 @@ use jvm_tests::{
 
 use join::Joined;
 
-/// Of the time in which both name an owner it is the same.
+/// Least share with the same owner of the time in which both name one.
 const LEAST_AGREEMENT: f64 = 0.99;
-/// Of the blocked time the lock is owned, and the agent does not know by whom. The agent notes a
-/// release some microseconds before the JVM does.
+/// Greatest share of the blocked time in which the lock is owned, and the agent does not know by
+/// whom. The agent notes a release some microseconds before the JVM does.
 const MOST_UNKNOWN: f64 = 0.01;
 /// The same where it loses its processor in between, which other programs cause.
 const MOST_BETWEEN_NOTES: f64 = 0.05;
@@ -24,8 +24,9 @@ const MOST_BETWEEN_NOTES: f64 = 0.05;
 /// processors.
 const MOST_EARLY: f64 = 0.05;
 
-/// Of the time in which both name the same thread they name the same method of it, where that locks
-/// what it has locked already. It is 60 % if inner releases are taken for the last ones.
+/// Least share with the same method of the time in which both name the same thread, where the
+/// method locks what it has locked already. It is 60 % if inner releases are taken for the last
+/// ones.
 const LEAST_SAME_METHOD: f64 = 0.95;
 
 /// Four threads that hold one lock for a millisecond, for two and a half seconds: about 1,300 waits.
@@ -74,8 +75,8 @@ fn check(name: &str, program: &[&str]) {
 /// Both traces of a run with a class path.
 fn join(name: &str, jvm: Jvm, class_path: &ClassPath) -> Joined {
     let run = jvm.flags([agent_option("file=agent.lct,sample=100")]).run();
-    let patched = told::read(&run.trace(), class_path);
-    let agent = told::read(&run.directory().join("agent.lct"), class_path);
+    let patched = traced_wait::read(&run.trace(), class_path);
+    let agent = traced_wait::read(&run.directory().join("agent.lct"), class_path);
     let joined = Joined::of(&patched, agent);
     println!("{name}: {joined}");
     assert!(joined.waits >= 20, "{name}: {joined}");

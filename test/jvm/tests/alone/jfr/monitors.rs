@@ -1,5 +1,5 @@
-//! How often and how long each thread was blocked by the monitors of each class,
-//! where, and who had the monitor before.
+//! The number and duration of each thread's waits for the monitors of each class, their positions,
+//! and the owners before.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use jvm_tests::{CompileMode, Frame, Wait, alone, check_each, waits};
 
 use super::recording::{Enter, Recording, position, record};
 
-/// How far the time that a thread was blocked may be from what was recorded.
+/// The tolerance of the time that a thread was blocked, compared with the recorded one.
 ///
 /// The recorder's event begins some microseconds after the tracer's and ends as
 /// much later; it takes milliseconds.
 const TOLERANCE: f64 = 0.01;
 
-/// Of so many waits one may be left out of the sums: the thread can lose its processor between
+/// One of this many waits may be left out of the sums: the thread can lose its processor between
 /// the tracer's reading of the clock and the recorder's, for as long as others want.
 const WAITS_FOR_EACH_LEFT_OUT: usize = 50;
 

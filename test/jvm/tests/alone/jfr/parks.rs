@@ -1,4 +1,4 @@
-//! How often each thread parked on objects of each class, and where.
+//! The number of each thread's parks on objects of each class, and their positions.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ type Park = (Option<String>, Vec<Frame>);
 /// `Unsafe_Park` writes a `jdk.ThreadPark` for every park that ends while the
 /// recorder runs, also if the thread does not block, as there is a permit; one
 /// without a class if there is no blocker. The threads of the scenario end before
-/// the recorder is told to. So both must have the same.
+/// the recorder stops. So both must have the same.
 type Parks<'a> = BTreeMap<&'a str, Vec<Park>>;
 
 #[test]
@@ -90,7 +90,7 @@ fn check(recorded: &Parks, traced: &Parks) -> Result<(), String> {
     Ok(())
 }
 
-/// How often a thread parked on objects of each class.
+/// Returns the number of a thread's parks on objects of each class.
 fn counts(parks: &[Park]) -> BTreeMap<Option<&str>, usize> {
     let mut counts = BTreeMap::new();
     for (class, _) in parks {

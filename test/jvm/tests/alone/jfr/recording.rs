@@ -1,4 +1,4 @@
-//! What the JVM's Flight Recorder wrote about monitors and parks.
+//! The events of the JVM's Flight Recorder about monitors and parks.
 
 use std::path::Path;
 use std::process::Command;
@@ -61,7 +61,7 @@ pub(crate) fn record(scenario: &str, settings: &str, mode: CompileMode) -> (Run,
     (run, recording)
 }
 
-/// What of a frame both know. A native method, and a synchronized method that is
+/// Returns the part of a frame that both know. A native method, and a synchronized method that is
 /// about to acquire its monitor, have no position: it is written as 0 or -1.
 pub(crate) fn position(frame: &Frame) -> (String, Option<i32>, Option<i32>) {
     (frame.name(), frame.bci.map(|bci| bci.max(0)), frame.line)
@@ -137,7 +137,7 @@ fn print(recording: &Path) -> Vec<Value> {
     }
 }
 
-/// When an event began, in a form that sorts by time. A time like
+/// Returns the begin of an event, in a form that sorts by time. A time like
 /// `2026-01-31T23:59:59.123456789Z` is printed without zeros at its end.
 fn start(event: &Value) -> String {
     let time = text(&event["values"]["startTime"]);

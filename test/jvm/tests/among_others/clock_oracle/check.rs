@@ -6,8 +6,8 @@ use jvm_tests::Wait;
 
 use super::notes::{Hold, Notes, blame, bounds};
 
-/// How far the blame of a pair of threads may be from the truth, besides a step
-/// of the clock at each end of each part of a wait.
+/// The tolerance of the blame of a pair of threads, besides a step of the clock at each end of each
+/// part of a wait.
 ///
 /// The program reads its clock some microseconds before and after the tracer
 /// does, where a thread has a lock for 1 to 4 milliseconds.
@@ -75,9 +75,8 @@ fn match_holds<'a>(notes: &'a Notes, waits: &'a [Wait]) -> Result<Vec<LedTo<'a>>
         .collect()
 }
 
-/// Where the trace's start lies on the program's clock, or a little before that:
-/// each thread's first wait led to its first hold, and began soon after the
-/// thread wanted that.
+/// Returns the trace's start on the program's clock, or a little before that: each thread's first
+/// wait led to its first hold, and began soon after the thread wanted it.
 fn first_wanted_at_zero(notes: &Notes, waits: &[Wait]) -> Option<i64> {
     let mut wanted_ns: BTreeMap<&str, i64> = BTreeMap::new();
     for hold in notes.holds.values().flatten() {

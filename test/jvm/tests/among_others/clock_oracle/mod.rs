@@ -1,5 +1,5 @@
-//! Who kept whom from a lock, and how long, by the program's own clock: eight
-//! threads on three locks note when they wanted, had and left them.
+//! The blame between threads for three locks, by the program's own clock: eight threads note when
+//! they wanted, had and left them.
 
 mod check;
 mod notes;
@@ -87,7 +87,7 @@ const DISTORTIONS: [(&str, Distort); 8] = [
             }
         }
     }),
-    // What exits look like whose numbers are taken after the release.
+    // Exits whose numbers are taken after the release look like this.
     (
         "owners are blamed until the next one has the lock",
         |waits| {

@@ -1,4 +1,4 @@
-//! What the scenario `ManyLocks` notes about itself, and what follows from that.
+//! The notes of the scenario `ManyLocks` about itself, and their consequences.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use jvm_tests::Run;
 /// All notes of a run. Times are readings of `System.nanoTime()`.
 #[derive(Debug)]
 pub(crate) struct Notes {
-    /// The shortest time that the clock can tell.
+    /// The resolution of the clock.
     pub(crate) clock_step_ns: i64,
     /// The holds of each lock, by its name in a trace; in their order.
     pub(crate) holds: BTreeMap<String, Vec<Hold>>,
@@ -28,8 +28,8 @@ pub(crate) struct Hold {
     pub(crate) left_ns: i64,
     /// The JVM called it blocked on its way to the lock, no later than this.
     pub(crate) blocked_by_ns: Option<i64>,
-    /// It was in the lock's queue no later than this: it was seen blocked once
-    /// more. The JVM calls a thread blocked some microseconds before it queues.
+    /// The latest time at which it was in the lock's queue: it was seen blocked once more. The JVM
+    /// calls a thread blocked some microseconds before it queues.
     pub(crate) queued_by_ns: Option<i64>,
 }
 
@@ -43,9 +43,9 @@ pub(crate) struct Bounds {
 /// For how long one thread kept another one from all locks together.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Blame {
-    /// It had a lock, and the other one wanted it.
+    /// The time for which it had a lock, and the other one wanted it.
     pub(crate) held_ns: i64,
-    /// It may have had the lock for so much longer.
+    /// The time by which that may be longer.
     pub(crate) perhaps_more_ns: i64,
     /// The other one may have wanted it for so much less.
     pub(crate) perhaps_less_ns: i64,
@@ -53,7 +53,7 @@ pub(crate) struct Blame {
 
 /// Two readings that belong together are some microseconds apart. If they are
 /// farther apart than this, the thread did not run in between, on a busy machine,
-/// and the notes do not tell on which side of that the lock changed hands. It is
+/// and the notes do not say on which side of that the lock changed hands. It is
 /// less than the shortest time for which a thread has a lock on purpose.
 const STALL_NS: i64 = 500_000;
 
@@ -103,7 +103,7 @@ impl Hold {
     }
 }
 
-/// When each thread was seen blocked: after the first time, before the second.
+/// The times at which each thread was seen blocked: after the first time, before the second.
 struct Sightings<'a>(BTreeMap<&'a str, Vec<(i64, i64)>>);
 
 impl<'a> Sightings<'a> {
@@ -121,7 +121,7 @@ impl<'a> Sightings<'a> {
         Self(sightings)
     }
 
-    /// When a thread was seen blocked between two times, at the latest.
+    /// Returns the latest times at which a thread was seen blocked between two times.
     fn between(&self, thread: &str, from_ns: i64, to_ns: i64) -> impl Iterator<Item = i64> {
         let seen = self.0.get(thread).map_or(&[][..], Vec::as_slice);
         let first = seen.partition_point(|(begin_ns, _)| *begin_ns < from_ns);
@@ -130,7 +130,7 @@ impl<'a> Sightings<'a> {
     }
 }
 
-/// What each thread is to blame for, by the thread that it blocked.
+/// Returns the blame of each thread, by the thread that it blocked.
 pub(crate) fn blame(notes: &Notes) -> BTreeMap<[&str; 2], Blame> {
     let mut blame: BTreeMap<_, Blame> = BTreeMap::new();
     for holds in notes.holds.values() {
@@ -183,7 +183,7 @@ fn if_stalled(gap_ns: i64) -> i64 {
 /// blocked. An owner is blamed from when it acquired the lock; or, if it did not
 /// have to wait and so wrote no event, from the release before. It is blamed
 /// until it released the lock: between the two readings around that, and before
-/// the next owner had it. No event tells of a release that found nobody queued:
+/// the next owner had it. A release that found nobody queued has no event:
 /// then the owner may not be blamed, and the next one in its place.
 pub(crate) fn bounds(holds: &[Hold], blocked: usize) -> BTreeMap<&str, Bounds> {
     let mut bounds: BTreeMap<&str, Bounds> = BTreeMap::new();

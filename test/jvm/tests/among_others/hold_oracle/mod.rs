@@ -1,6 +1,6 @@
-//! Who had a lock while others waited for it, to the microsecond, by the program's own
-//! clock: with short holds and long ones, with more threads than processors, and with
-//! other threads that keep the processors busy.
+//! The owner of a lock while others waited for it, to the microsecond, by the program's own clock:
+//! with short holds and long ones, with more threads than processors, and with other threads that
+//! keep the processors busy.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Debug, Display, Formatter};
@@ -17,9 +17,9 @@ struct Holds {
     shortest_ns: u64,
     longest_ns: u64,
     longest_pause_ns: u64,
-    /// Of a pair of threads, and of a method.
+    /// For a pair of threads, and for a method.
     tolerance: f64,
-    /// Of all time that somebody is blamed for.
+    /// For all time that somebody is blamed for.
     total_tolerance: f64,
 }
 
@@ -166,7 +166,7 @@ fn check_run(holds: &Holds, &(lock, threads, hogs, mode): &Setting) {
 }
 
 impl Lock {
-    /// What the scenario calls it.
+    /// Returns the scenario's name for it.
     fn name(self) -> &'static str {
         match self {
             Self::Monitor => "monitor",

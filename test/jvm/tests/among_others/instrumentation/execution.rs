@@ -1,4 +1,4 @@
-//! A program that says itself what it is going to release, against what the hooks are told.
+//! Programs that announce each of their releases, compared with the calls of the hooks.
 
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -17,7 +17,7 @@ const FIRST_SITE: u32 = 32_740;
 const MODES: [&[&str]; 3] = [&["-Xint"], &["-XX:TieredStopAtLevel=1"], &[]];
 
 #[test]
-fn hooks_are_told_each_release_in_order() {
+fn hooks_get_each_release_in_order() {
     for calls in Calls::ALL {
         let program = Program::instrumented(calls);
         for jdk in AnyJdk::all() {
@@ -146,7 +146,7 @@ impl Program {
         assert_eq!(noted, expected);
         let expected_after = match calls {
             Calls::Before => Vec::new(),
-            // Each right behind the call before.
+            // Each right after the call before.
             Calls::BeforeAndAfter => blocks,
         };
         assert_eq!(after, expected_after);

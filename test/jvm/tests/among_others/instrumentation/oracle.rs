@@ -1,4 +1,4 @@
-//! What ASM makes of the same classes, method by method.
+//! Comparison with ASM for the same classes, method by method.
 
 use std::collections::HashSet;
 use std::fs;

@@ -30,7 +30,7 @@ const ASM: [Jar; 2] = [
     },
 ];
 
-/// Whether hooks are called after releases, too.
+/// The hooks to call: before releases only, or after them, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Calls {
     Before,
@@ -85,7 +85,7 @@ impl Instrumented {
         all
     }
 
-    /// What was changed and what was not, in a line.
+    /// Returns a line about the methods that were changed and that were not.
     pub(crate) fn summary(&self) -> String {
         let (classes, sites) = (self.classes.len(), self.sites.len());
         let (all, left) = (self.seen.len(), &self.left_alone);
@@ -169,7 +169,7 @@ fn for_each_class(input: &Path, visit: &mut dyn FnMut(&str, &[u8])) {
     let file = File::open(input).unwrap_or_else(|error| panic!("{}: {error}", input.display()));
     let mut jar = ZipArchive::new(file).expect("a jar");
     for i in 0..jar.len() {
-        let mut entry = jar.by_index(i).expect("it has so many entries");
+        let mut entry = jar.by_index(i).expect("an entry of the jar");
         let name = entry
             .name()
             .expect("names of classes are text")

@@ -9,7 +9,7 @@ use jvm_tests::{applications_class_path, is_nightly, scratch_directory};
 
 use super::support::{AnyJdk, Calls, Instrumented, JavaPrograms, output_of};
 
-/// What the hooks count.
+/// The counters of the hooks.
 const COUNTERS: [&str; 4] = ["blockExits", "afterBlockExits", "methodExits", "wrongExits"];
 
 #[test]
@@ -28,7 +28,7 @@ fn classes_of_jdk_8_are_verified() {
         let scratch = scratch_directory("verification");
         let output = scratch.path().join("classes");
         let instrumented = Instrumented::of_all(&jars, calls, &output);
-        // So many has 8u504, whose version the project fixes.
+        // The number in 8u504, whose version the project fixes.
         assert!(
             instrumented.seen.len() > 20_000,
             "{}",
@@ -96,7 +96,7 @@ fn classes_of_newer_jdks_are_verified() {
     }
 }
 
-/// Of those some refer to classes that are not there, with and without instrumentation.
+/// Some of these refer to classes that do not exist, with and without instrumentation.
 #[test]
 fn classes_of_applications_are_verified() {
     let jdk = AnyJdk::stock();
@@ -107,7 +107,7 @@ fn classes_of_applications_are_verified() {
         let scratch = scratch_directory("verification");
         let output = scratch.path().join("classes");
         let instrumented = Instrumented::of_all(&jars, calls, &output);
-        // What is left alone is a detail of single classes.
+        // The number left alone is a detail of single classes.
         let left_alone: u64 = instrumented.left_alone.values().sum();
         assert!(left_alone * 100 < instrumented.sites.len() as u64);
 
@@ -175,7 +175,7 @@ fn check_counters(said: &str, calls: Calls) {
     );
 }
 
-/// What became of each class, and the hooks' counters.
+/// Returns the result for each class, and the hooks' counters.
 fn parse(said: &str) -> (BTreeMap<&str, &str>, BTreeMap<&str, u64>) {
     let outcomes = said.lines().filter_map(|line| line.split_once(": "));
     let counters = said.lines().filter_map(|line| line.split_once(' '));

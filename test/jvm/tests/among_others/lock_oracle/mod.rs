@@ -1,5 +1,5 @@
-//! Who kept whom from a `ReentrantLock` and a `ReentrantReadWriteLock`, in which
-//! method, by the program's own clock.
+//! The blame between threads for a `ReentrantLock` and a `ReentrantReadWriteLock`, with the method,
+//! by the program's own clock.
 
 mod notes;
 mod shares;
@@ -10,8 +10,8 @@ use jvm_tests::{CompileMode, Contention, Jvm, NEVER_INLINED, Run, Wait, check_ea
 use notes::Notes;
 use shares::Shares;
 
-/// How much of the time for which a thread was blocked, while another one had the
-/// lock for itself, must be blamed on that thread and its method.
+/// The least share of the time for which a thread was blocked, while another one had the lock for
+/// itself, that must be blamed on that thread and its method.
 ///
 /// Not counted is what is missed while a thread has been woken and does not run yet:
 /// another one can have the lock meanwhile, and writes nothing, as
@@ -21,7 +21,7 @@ use shares::Shares;
 /// little; on a busy one it is long.
 const LEAST_RIGHT: f64 = 0.96;
 
-/// How much of the time may be blamed on a thread or method that did not have the
+/// The greatest share of the time that may be blamed on a thread or method that did not have the
 /// lock.
 ///
 /// A thread that releases the lock takes its number and its time a moment after
@@ -167,8 +167,8 @@ fn known(wait: &mut Wait) -> impl DoubleEndedIterator<Item = &mut Contention> {
     parts.filter(|part| part.owner.is_some())
 }
 
-/// Waits that have one in so many of the nanoseconds for which somebody is to blame. One in so many waits
-/// may have far less of them: most are short.
+/// Returns the waits that contain one in `number` of the nanoseconds for which somebody is to
+/// blame. One in `number` waits may contain far fewer of them: most are short.
 fn one_in(number: u64, waits: &mut [Wait]) -> impl Iterator<Item = &mut Wait> {
     let (mut all_ns, mut chosen_ns) = (0, 0);
     waits.iter_mut().filter_map(move |wait| {

@@ -1,4 +1,4 @@
-//! What the scenario notes about itself. Times are readings of `System.nanoTime()`.
+//! The scenario's notes about itself. Times are readings of `System.nanoTime()`.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use jvm_tests::{ParkAction, ParkLog, Run, TraceClock};
 /// All notes of a run.
 #[derive(Debug)]
 pub(crate) struct Notes {
-    /// What the trace's clock has to do with the program's.
+    /// The conversion between the trace's clock and the program's.
     pub(crate) clock: TraceClock,
     /// Begins and ends of each thread's calls that acquired the lock, or tried to.
     pub(crate) calls: BTreeMap<String, Vec<(i64, i64)>>,
@@ -90,17 +90,17 @@ impl Hold {
         ]
     }
 
-    /// It surely had the lock in the slice, in which none of its times lie.
+    /// Returns whether it certainly had the lock in the slice, which contains none of its times.
     pub(crate) fn had(&self, (from_ns, to_ns): (i64, i64)) -> bool {
         self.acquired_ns <= from_ns && to_ns <= self.released_ns
     }
 
-    /// It may have had the lock in the slice.
+    /// Returns whether it may have had the lock in the slice.
     pub(crate) fn may_have_had(&self, (from_ns, to_ns): (i64, i64)) -> bool {
         self.wanted_ns <= from_ns && to_ns <= self.left_ns
     }
 
-    /// It waited for the lock in the slice, or was about to.
+    /// Returns whether it waited for the lock in the slice, or was about to.
     pub(crate) fn wanted(&self, (from_ns, to_ns): (i64, i64)) -> bool {
         self.wanted_ns <= from_ns && to_ns <= self.acquired_ns
     }

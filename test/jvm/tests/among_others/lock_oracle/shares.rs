@@ -1,5 +1,4 @@
-//! How much of the blocked time the trace blames on whom, and how much of that is
-//! true.
+//! The shares of the blocked time by the trace's blame, and the truth of that.
 
 use std::fmt;
 
@@ -7,7 +6,7 @@ use jvm_tests::{Contention, Wait};
 
 use super::notes::{Hold, Notes};
 
-/// What becomes of the time that threads were blocked, in nanoseconds.
+/// The time that threads were blocked, by the verdict on the blame, in nanoseconds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shares {
     blocked_ns: i64,
@@ -15,9 +14,9 @@ pub(crate) struct Shares {
     right_ns: i64,
     /// Blamed on a thread that had the lock, without a method.
     right_thread_ns: i64,
-    /// The same, though some thread was woken while it had the lock. A release unparks
-    /// nobody then, unless the woken thread has run and queued up again; so the next
-    /// one that does may be that of a later hold.
+    /// The same, though some thread was woken while it had the lock. A release unparks nobody then,
+    /// unless the woken thread has run and queued up again; so the next one that does may belong to
+    /// a later hold.
     right_thread_at_waking_ns: i64,
     /// Readers had the lock, and a reader is blamed on a writer that waited for it.
     pending_writer_ns: i64,
@@ -60,7 +59,7 @@ impl Shares {
         shares
     }
 
-    /// What becomes of a slice of a part.
+    /// Returns the verdict on a slice of a part.
     fn class(
         &mut self,
         part: &Contention,
@@ -109,16 +108,16 @@ impl Shares {
         }
     }
 
-    /// How much of the time in which the owner can be known is blamed on the right
-    /// thread and method. That is all time in which one thread had the lock for
-    /// itself, but for what is missed, or has no method, at wakings.
+    /// Returns the share of the time in which the owner can be known that is blamed on the right
+    /// thread and method. That is all time in which one thread had the lock for itself, except
+    /// where the trace misses it, or has no method, at wakings.
     pub(crate) fn right_share(&self) -> f64 {
         let right_ns = self.right_ns + self.pending_writer_ns;
         let other_ns = self.right_thread_ns + self.wrong_ns + self.missed_ns;
         right_ns as f64 / (right_ns + other_ns) as f64
     }
 
-    /// How much of all time is blamed on a wrong thread or method, or on a thread
+    /// Returns the share of all time that is blamed on a wrong thread or method, or on a thread
     /// before it had the lock.
     pub(crate) fn wrong_share(&self) -> f64 {
         (self.wrong_ns + self.early_ns) as f64 / self.blocked_ns as f64

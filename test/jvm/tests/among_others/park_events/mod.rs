@@ -16,7 +16,7 @@ struct Expected {
     thread: &'static str,
     timeout: Timeout,
     has_blocker: bool,
-    /// For each park of the thread: why it ended, and who gave the permit for that.
+    /// For each park of the thread: the reason of its end, and the giver of the permit for that.
     ends: &'static [(&'static str, Giver)],
 }
 
@@ -148,8 +148,8 @@ fn check_parks(
     }
 }
 
-/// Who gave a permit to a thread. Where it was parked then, the unpark names the
-/// blocker; an interrupt never does.
+/// Returns the thread that gave a permit to a thread. Where it was parked then, the unpark names
+/// the blocker; an interrupt never does.
 fn giver(
     log: &ParkLog,
     thread: &ParkingThread,
@@ -189,7 +189,7 @@ fn giver(
     }
 }
 
-/// One who has a permit is given no other one.
+/// A thread that has a permit is given no other one.
 fn check_second_permits(log: &ParkLog) {
     let permits_given = |name: &str| -> Vec<_> {
         let events = log.thread(name).events.iter();
@@ -274,7 +274,7 @@ fn check_calls(run: &Run, waiter: &ParkingThread, main: u64) {
         check_owners(blocker.class(), main, begin, end);
         let (class, is_first) = expected.next().expect("a park of a call");
         assert_eq!(blocker.class(), class, "{begin} in {waiter}");
-        // The event does not tell a thread that gave up from one that went on.
+        // The event does not distinguish a thread that gave up from one that went on.
         assert!(
             *continued != is_first || was_interrupted,
             "{begin} in {waiter}"
@@ -312,7 +312,7 @@ fn check_owners(class: &str, main: u64, begin: &ParkEvent, end: &ParkEvent) {
     }
 }
 
-/// Whoever wakes the waiter has just released the lock.
+/// The thread that wakes the waiter has just released the lock.
 fn check_unparks_without_owner(log: &ParkLog, waiter: u64) {
     let mut unparks = 0;
     for (_, event) in log.unparks() {

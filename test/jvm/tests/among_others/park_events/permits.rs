@@ -1,4 +1,4 @@
-//! What is true of the park events of any program.
+//! Properties of the park events of any program.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ type Permit = (u64, u64);
 ///   come in order;
 /// - each permit is given once and consumed once at most, by the thread that it was
 ///   given to, after it was given, and before that thread is given another one;
-/// - a park ends with a permit if and only if its reason says so, which tells an
+/// - a park ends with a permit if and only if its reason says so, which distinguishes an
 ///   interrupt from an unpark;
 /// - the end says whether the unpark saw no blocker, and so has no place in the
 ///   order of the blocker.
@@ -70,7 +70,7 @@ struct Giver<'a> {
     saw_nothing: bool,
 }
 
-/// Which unpark gave each permit.
+/// Returns the unpark that gave each permit.
 fn given(log: &ParkLog) -> BTreeMap<Permit, Giver<'_>> {
     let mut given = BTreeMap::new();
     for (_, event) in log.unparks() {
@@ -101,7 +101,7 @@ struct Consumer<'a> {
     unpark_elsewhere: bool,
 }
 
-/// Which end of a park consumed each permit.
+/// Returns the end of the park that consumed each permit.
 fn consumed(log: &ParkLog) -> BTreeMap<Permit, Consumer<'_>> {
     let mut consumed = BTreeMap::new();
     for thread in &log.threads {

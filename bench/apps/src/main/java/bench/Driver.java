@@ -14,7 +14,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Runs an application as often as told, in the protocol of {@link Iterations}. */
+/** Runs an application as often as requested, in the protocol of {@link Iterations}. */
 @Command(name = "bench.Driver", sortOptions = false, usageHelpAutoWidth = true,
         description = "Runs an application and prints the time of each iteration.",
         exitCodeListHeading = "%nExit codes:%n",

@@ -1,6 +1,6 @@
 package bench;
 
-/** What a result of an application tells. */
+/** Kinds of results of an application. */
 enum Kind {
     /** A real application of many threads. */
     MULTI,

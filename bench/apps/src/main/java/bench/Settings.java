@@ -1,6 +1,6 @@
 package bench;
 
-/** What the command line says about the application. */
+/** Settings of the application from the command line. */
 public final class Settings {
     private final int threads;
     private final Size size;
@@ -14,12 +14,13 @@ public final class Settings {
         this.thinkSteps = thinkSteps;
     }
 
-    /** How many threads share the work of an iteration. */
+    /** Returns the number of threads that share the work of an iteration. */
     public int threads() {
         return threads;
     }
 
-    /** How many pairs of threads share the work of an iteration, where they come in pairs. */
+    /** Returns the number of pairs of threads that share the work of an iteration, where they
+     * come in pairs. */
     public int pairs() {
         return Math.max(1, threads / 2);
     }
@@ -29,12 +30,14 @@ public final class Settings {
         return size.scale(atDefaultSize);
     }
 
-    /** How much a hammering thread does while it has the lock, in the steps of {@code Busy}. */
+    /** Returns the work of a hammering thread while it has the lock, in the steps of {@code
+     * Busy}. */
     public int holdSteps() {
         return holdSteps;
     }
 
-    /** How much a hammering thread does before it wants the lock again, in the steps of {@code Busy}. */
+    /** Returns the work of a hammering thread before it wants the lock again, in the steps of
+     * {@code Busy}. */
     public int thinkSteps() {
         return thinkSteps;
     }

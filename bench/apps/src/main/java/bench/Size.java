@@ -1,6 +1,6 @@
 package bench;
 
-/** How much work an iteration does. */
+/** Amounts of work of an iteration. */
 enum Size {
     SMALL,
     DEFAULT,
@@ -8,7 +8,7 @@ enum Size {
 
     private static final int RATIO = 5;
 
-    /** The amount of work of this size, given that of the size {@link #DEFAULT}. */
+    /** Returns the amount of work of this size, given the amount at {@link #DEFAULT}. */
     int scale(int atDefault) {
         switch (this) {
             case SMALL:

@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicReference;
 
 /** Threads that share the work of an iteration. */
 public final class Team {
-    /** What a member of a team does. */
+    /** The work of a member of a team. */
     public interface Task {
         /** Does the part of the given member, counted from 0. */
         void run(int member) throws Exception;

@@ -1,6 +1,6 @@
 package org.renaissance;
 
-/** What Renaissance calls in each iteration. */
+/** The interface that Renaissance calls in each iteration. */
 public interface Plugin {
     /** Before an iteration. */
     interface AfterOperationSetUpListener extends Plugin {

@@ -2,7 +2,7 @@ import org.openjdk.jmh.profile.ProfilerException;
 import tools.locktrace.jmh.LockTraceProfiler;
 
 /**
- * The name behind {@code -prof locktrace}.
+ * The name after {@code -prof locktrace}.
  *
  * <p>JMH 1.37 finds a profiler by the canonical name of its class; only its own
  * have short names. Hence a class of this name, in no package.

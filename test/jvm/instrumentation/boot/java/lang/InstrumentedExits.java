@@ -16,7 +16,7 @@ public final class InstrumentedExits {
     /** Calls since then with a monitor that the thread did not own. */
     public static volatile long wrongExits;
 
-    /** Whose calls are noted. */
+    /** The thread whose calls are noted. */
     public static volatile Thread noted;
 
     /** The object of each call that was noted; null of one after a release. */
@@ -25,7 +25,7 @@ public final class InstrumentedExits {
     /** Its site. */
     public static final int[] SITES = new int[OBJECTS.length];
 
-    /** How many were noted. */
+    /** The number of calls noted. */
     public static int count;
 
     /** Thrown by each call before a release that would be noted. */

@@ -3,9 +3,8 @@ package sun.hotspot;
 import java.lang.reflect.Executable;
 
 /**
- * What the JVM lets its tests do, under -XX:+WhiteBoxAPI. The JVM demands this
- * name and the boot class path, and notes on standard output which methods of
- * its own are not declared here.
+ * The JVM's interface for its tests, under -XX:+WhiteBoxAPI. The JVM demands this name and the boot
+ * class path, and notes on standard output which methods of its own are not declared here.
  *
  * <p>The levels are those of tiered compilation: 1 to 3 are C1's, 4 is C2's;
  * -2 stands for all.

@@ -84,7 +84,7 @@ public final class Akka implements Application {
         }
     }
 
-    /** Asks all accounts what there is. */
+    /** Asks all accounts for their balances. */
     private static final class Audit {
         final CountDownLatch reportsMissing = new CountDownLatch(ACCOUNTS);
         final AtomicLong balance = new AtomicLong();

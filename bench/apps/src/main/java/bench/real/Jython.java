@@ -12,7 +12,7 @@ import org.python.util.PythonInterpreter;
 /** A Python program in Jython, of the kinds of work that interpreters are compared by. */
 public final class Jython implements Application {
     private static final int ROUNDS = 150;
-    /** What a round gives in any implementation of Python. */
+    /** The result of a round in any implementation of Python. */
     private static final long RESULT_PER_ROUND = 28_763_608;
 
     private final int rounds;

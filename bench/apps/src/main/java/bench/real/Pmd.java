@@ -68,7 +68,7 @@ public final class Pmd implements Application {
         return counter.violations;
     }
 
-    /** Counts what there is to report. */
+    /** Counts the violations to report. */
     private static final class Counter extends AbstractRenderer {
         private int violations;
 

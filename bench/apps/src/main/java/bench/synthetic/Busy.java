@@ -21,7 +21,7 @@ final class Busy {
         return state;
     }
 
-    /** What {@link #steps} returns, found without taking all the steps. */
+    /** Returns the result of {@link #steps} without taking all the steps. */
     static long state(long steps, long seed) {
         long multiplier = MULTIPLIER;
         long increment = INCREMENT;

@@ -23,7 +23,7 @@ public final class Handoff implements Application {
     @Override
     public void iterate() throws Exception {
         sumTaken.set(0);
-        // Of all pairs: each number goes to whoever is there first.
+        // For all pairs: each number goes to the thread that is there first.
         SynchronousQueue<Long> queue = new SynchronousQueue<>();
         Team.run("pair", 2 * pairs, member -> {
             if (member % 2 == 0) {

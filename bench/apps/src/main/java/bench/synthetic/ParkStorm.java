@@ -36,10 +36,10 @@ public final class ParkStorm implements Application {
         }
     }
 
-    /** Where two threads take turns. */
+    /** A table where two threads take turns. */
     private static final class Table {
         private final AtomicReferenceArray<Thread> players = new AtomicReferenceArray<>(2);
-        /** Whose turn it is: that of the player of this number modulo 2. */
+        /** The turn: the player of this number modulo 2 is next. */
         private volatile int turns;
 
         void play(int player, int turnsEach) throws InterruptedException {

@@ -1,6 +1,6 @@
 package org.dacapo.harness;
 
-/** What DaCapo's harness calls in each iteration. */
+/** The class that DaCapo's harness calls in each iteration. */
 public class Callback {
     public Callback(CommandLineArgs arguments) {}
 

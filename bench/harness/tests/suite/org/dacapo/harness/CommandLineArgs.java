@@ -1,4 +1,4 @@
 package org.dacapo.harness;
 
-/** What DaCapo's harness hands to a callback. */
+/** The argument of a callback of DaCapo's harness. */
 public class CommandLineArgs {}

@@ -10,9 +10,9 @@ final class Contention {
     /** In the name of each class that JMH generates. */
     private static final String GENERATED = ".jmh_generated.";
 
-    /** How often threads were blocked. */
+    /** The number of times that threads were blocked. */
     final long waits;
-    /** How long they were blocked, all together. */
+    /** The time that they were blocked, all together. */
     final long blockedNs;
     private final Map<String, Long> ownersNs = new HashMap<>();
 
@@ -41,7 +41,8 @@ final class Contention {
         }
     }
 
-    /** How long the methods that held the locks longest blocked others, in nanoseconds. */
+    /** Returns the time that the methods that held the locks longest blocked others, in
+     * nanoseconds. */
     Map<String, Long> topOwners(int number) {
         Map<String, Long> top = new LinkedHashMap<>();
         ownersNs.entrySet().stream()

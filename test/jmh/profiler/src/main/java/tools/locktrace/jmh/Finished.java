@@ -8,7 +8,7 @@ import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 
-/** What a process left. */
+/** The result of a process. */
 final class Finished {
     final int code;
     final String stderr;

@@ -119,7 +119,7 @@ public class LockTraceProfiler implements ExternalProfiler {
     }
 
     private static Result<?> perOperation(String name, double value, String unit) {
-        // JMH begins a new line behind each comma of its JSON, those in strings included.
+        // JMH begins a new line after each comma of its JSON, those in strings included.
         String label = LABEL + "." + name.replace(", ", ";");
         return new ScalarResult(label, value, unit, AggregationPolicy.AVG);
     }

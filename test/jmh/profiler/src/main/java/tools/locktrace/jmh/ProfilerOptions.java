@@ -11,15 +11,15 @@ import joptsimple.OptionSpec;
 import org.openjdk.jmh.infra.BenchmarkParams;
 import org.openjdk.jmh.profile.ProfilerException;
 
-/** What may follow {@code -prof locktrace:}. */
+/** The options after {@code -prof locktrace:}. */
 final class ProfilerOptions {
     /** The command line tool; {@code null} to look for it. */
     final String locktrace;
 
-    /** How many owner methods become results. */
+    /** The number of owner methods that become results. */
     final int top;
 
-    /** Where traces are kept; {@code null} to delete them. */
+    /** The folder for traces; {@code null} to delete them. */
     private final File directory;
 
     private ProfilerOptions(String locktrace, int top, File directory) {

@@ -3,12 +3,12 @@ package tools.locktrace.jmh;
 import java.util.Collections;
 import java.util.List;
 
-/** What {@code locktrace report --format json} prints. Durations are in nanoseconds. */
+/** The output of {@code locktrace report --format json}. Durations are in nanoseconds. */
 public final class Report {
     public Trace trace = new Trace();
     public List<Node> tree = Collections.emptyList();
 
-    /** What the report is about. */
+    /** The subject of the report. */
     public static final class Trace {
         /** The trace could be read to the end that the JVM wrote. */
         public boolean complete;

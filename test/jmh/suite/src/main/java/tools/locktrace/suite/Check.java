@@ -9,7 +9,7 @@ import tools.locktrace.suite.truth.Blame;
 
 /** One number that a trace is judged by: how far it is from the truth. */
 final class Check {
-    /** Of a name in a message: a call chain may have 200 frames. */
+    /** Limit of a name in a message: a call chain may have 200 frames. */
     private static final int LONGEST_NAME = 100;
 
     private final String name;
@@ -56,8 +56,8 @@ final class Check {
     }
 
     /**
-     * How many percent of the blocked time the trace gives to owners who did not
-     * hold the lock then. What it gives to nobody does not count.
+     * The percentage of the blocked time that the trace blames on owners who did not hold the lock
+     * then. Time without an owner does not count.
      */
     static Check wrong(String name, Blame truth, Map<String, Double> traced, double tolerance) {
         double tracedTotal = total(traced);
@@ -73,8 +73,8 @@ final class Check {
     private static Check shares(String name, Set<String> known, ToDoubleFunction<String> least,
             ToDoubleFunction<String> most, double total, Map<String, Double> traced, double tolerance) {
         double tracedTotal = total(traced);
-        // Who has a small part may be missing: the lock may have been free again
-        // before anybody blocked.
+        // A thread with a small part may be missing: the lock may have been free again before
+        // anybody blocked.
         double mustBeThere = total / known.size() / 2;
         double tooLittle = 0;
         double tooMuch = 0;

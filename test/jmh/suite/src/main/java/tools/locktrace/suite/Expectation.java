@@ -9,7 +9,7 @@ import tools.locktrace.suite.shapes.CallPath;
 import tools.locktrace.suite.truth.Blame;
 import tools.locktrace.suite.truth.Truth;
 
-/** What the trace of a case must show. */
+/** The expected trace of a case. */
 final class Expectation {
     // In percent; README.md has the reasons and the figures.
     private static final double WAITS = 10;
@@ -23,7 +23,7 @@ final class Expectation {
     private static final double HAND_OVER = 25;
     private static final double UNCONTENDED = 90;
 
-    /** It takes less to get a free lock. */
+    /** An upper bound of the time to get a free lock. */
     private static final long POSSIBLE_WAIT_NANOS = TimeUnit.MICROSECONDS.toNanos(10);
     /** No thread spins for so long before it blocks. */
     private static final long CERTAIN_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
@@ -45,8 +45,8 @@ final class Expectation {
         Map<String, Double> tracedThreads = traced.byOwnerThread();
         Map<String, Double> tracedPairs = traced.byPair();
         Map<String, Double> tracedChains = traced.byOwnerChain();
-        // Whether a thread that was woken has the lock, or another one was quicker, a
-        // trace does not show at once. Then nobody may be blamed, but not anybody.
+        // A trace does not show at once whether a woken thread has the lock, or another one was
+        // quicker. Then nobody may be blamed, but not anybody.
         double owners = truth.isOfParks() ? PARK_OWNERS : OWNERS;
 
         List<Check> checks = new ArrayList<>();

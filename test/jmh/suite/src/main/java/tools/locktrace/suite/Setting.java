@@ -14,7 +14,7 @@ import tools.locktrace.suite.shapes.ReadersAndWriters;
 import tools.locktrace.suite.shapes.SharedLocks;
 import tools.locktrace.suite.shapes.TimedWaits;
 
-/** Which cases are run, and for how long. */
+/** The cases to run, and their durations. */
 enum Setting {
     /** Every shape once, with monitors and locks that park. */
     QUICK(1000, 1, 1500) {
@@ -144,8 +144,8 @@ enum Setting {
     }
 
     private static SuiteCase ofKind(LockKind kind, SuiteCase suiteCase) {
-        // Who wants such a lock again at once finds it free nearly always: others come
-        // to have it only while that thread thinks.
+        // A thread that wants such a lock again at once finds it free nearly always: others get it
+        // only while that thread thinks.
         return (kind.parks() ? suiteCase.with("think", 4) : suiteCase).with("kind", kind);
     }
 

@@ -31,10 +31,10 @@ import tools.locktrace.suite.truth.Truth;
  * case. Exits with 1 if one of them fails, and keeps that case's trace.
  */
 public final class Suite {
-    /** How long a thread may take for an iteration. */
+    /** The longest time of a thread for an iteration. */
     private static final TimeValue TIMEOUT = TimeValue.minutes(1);
 
-    /** How often a case is run at most. */
+    /** The most runs of a case. */
     private static final int RUNS = 3;
 
     /**
@@ -70,7 +70,7 @@ public final class Suite {
         Suite suite = new Suite(setting, args[1], args[2], Paths.get(args[3]));
         Pattern wanted = Pattern.compile(args.length < 5 ? "" : args[4]);
 
-        // What else runs may disturb a measurement of speed, but not these.
+        // Other processes may disturb a measurement of speed, but not these.
         System.setProperty("jmh.ignoreLock", "true");
         int passed = 0;
         int failed = 0;

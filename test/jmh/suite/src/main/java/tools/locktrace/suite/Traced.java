@@ -19,7 +19,7 @@ import tools.locktrace.suite.shapes.CallPath;
 import tools.locktrace.suite.truth.Blame;
 import tools.locktrace.suite.truth.Holding;
 
-/** What {@code locktrace} says about the locks of a benchmark. */
+/** The figures of {@code locktrace} for the locks of a benchmark. */
 final class Traced {
     private final LocktraceCommand locktrace;
     private final File trace;
@@ -37,7 +37,7 @@ final class Traced {
         holdings.forEach(holding -> locks.add(holding.lock));
     }
 
-    /** How often threads were blocked. */
+    /** Returns the number of times that threads were blocked. */
     double waits() throws IOException {
         return Check.total(sums("lock,chain", nodes -> nodes.getFirst().key, leaf -> leaf.waits));
     }
@@ -87,7 +87,7 @@ final class Traced {
 
     /** The aspects by which waits are left out, and then others. */
     private String filtered(String aspects) {
-        // The chain tells notified threads from others.
+        // The chain distinguishes notified threads from others.
         return (leavesOutNotified ? "lock,chain," : "lock,") + aspects;
     }
 

@@ -35,7 +35,7 @@ final class Chains {
         }
     }
 
-    /** What a call chain shows of {@link #hold}. */
+    /** Returns the frames of {@link #hold} in a call chain. */
     static CallPath path(int depth, int number) {
         CallPath path = new CallPath();
         for (int bit = depth - 2; bit >= 0; bit--) {

@@ -7,7 +7,7 @@ import tools.locktrace.suite.truth.Demand;
 import tools.locktrace.suite.truth.Turn;
 
 /**
- * Locks of {@code java.util.concurrent} that do not tell readers from writers.
+ * Locks of {@code java.util.concurrent} that do not distinguish readers from writers.
  * They are released in a method of its own, so that a trace shows whether its
  * owners' call chains are those of the release.
  */

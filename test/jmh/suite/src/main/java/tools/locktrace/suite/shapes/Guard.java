@@ -26,12 +26,12 @@ abstract class Guard {
         return this;
     }
 
-    /** How much of the lock a turn needs. */
+    /** Returns the part of the lock that a turn needs. */
     Demand demand() {
         return Demand.WHOLE;
     }
 
-    /** How a trace identifies the lock. */
+    /** Returns the identity of the lock in a trace. */
     final String key() {
         if (key == null) {
             key = Turn.lockKey(lock());
@@ -59,12 +59,12 @@ abstract class Guard {
         return Turn.of(naps, key(), paths.blocked, paths.owner, then);
     }
 
-    /** What call chains show of {@link #hold} and its callers. */
+    /** Returns the frames of {@link #hold} and its callers in call chains. */
     final Paths paths(CallPath callers) {
         return new Paths(holdingPath(callers), path(releasingMethods(), callers));
     }
 
-    /** What a call chain shows of {@link #hold} and its callers while a turn runs. */
+    /** Returns the frames of {@link #hold} and its callers in a call chain while a turn runs. */
     final CallPath holdingPath(CallPath callers) {
         return path(methods(), callers);
     }

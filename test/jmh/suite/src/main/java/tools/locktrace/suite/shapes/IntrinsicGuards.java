@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 import tools.locktrace.suite.truth.Turn;
 
-/** What {@code synchronized} can be said of. */
+/** The guards that {@code synchronized} provides. */
 final class IntrinsicGuards {
     private IntrinsicGuards() {}
 

@@ -18,7 +18,7 @@ public class NestedLocks {
     @Param("BLOCK")
     LockKind kind;
 
-    /** How many locks there are. */
+    /** The number of locks. */
     @Param("3")
     int levels;
 
@@ -33,7 +33,7 @@ public class NestedLocks {
     @Benchmark
     public void turn(Worker worker) {
         // A thread that came back at once would always find the last lock free: those
-        // that wait for it, and all behind them, would starve.
+        // that wait for it, and all after them, would starve.
         Turn.nap(1);
         CallPath caller = new CallPath().calledBy(NestedLocks.class, "turn");
         new Descent(guards, worker.number % levels, worker.log, caller).run();

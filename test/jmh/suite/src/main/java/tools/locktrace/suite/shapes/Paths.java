@@ -4,7 +4,7 @@ package tools.locktrace.suite.shapes;
 final class Paths {
     /** While it waits for the lock. */
     final String blocked;
-    /** When it releases the lock. */
+    /** The path at the release of the lock. */
     final String owner;
 
     Paths(CallPath blocked, CallPath owner) {

@@ -14,22 +14,22 @@ public class SharedLocks {
     @Param("BLOCK")
     LockKind kind;
 
-    /** How many locks there are; each thread takes one after the other. */
+    /** The number of locks; each thread takes one after the other. */
     @Param("1")
     int locks;
 
-    /** How many call chains there are, which all threads go through. */
+    /** The number of call chains, which all threads go through. */
     @Param("1")
     int chains;
 
-    /** How many frames they have, not counting those that all have. */
+    /** The number of their frames, without those that all have. */
     @Param("2")
     int depth;
 
     @Param("UNIFORM")
     Holds holds;
 
-    /** What the time of holding depends on. */
+    /** The property that the time of holding depends on. */
     @Param("THREAD")
     HeldBy heldBy;
 
@@ -38,8 +38,8 @@ public class SharedLocks {
     int think;
 
     /**
-     * How many turns a thread takes before it thinks again. In between it may find
-     * the lock still free that it has just released, before the one that it woke.
+     * The number of turns that a thread takes before it thinks again. In between it may find the
+     * lock still free that it has just released, before the one that it woke.
      */
     @Param("1")
     int burst;
@@ -47,7 +47,7 @@ public class SharedLocks {
     private Guard[] guards;
     private Paths[] paths;
 
-    /** What {@link Holds} gives the number of. */
+    /** The property whose number {@link Holds} takes. */
     public enum HeldBy {
         THREAD,
         CHAIN,
@@ -76,7 +76,7 @@ public class SharedLocks {
         Chains.hold(guards[lock], worker.log.note(turn), depth, chain);
     }
 
-    /** What decides how long the lock is held. */
+    /** Returns the number that decides how long the lock is held. */
     private int number(Worker worker, int chain, int lock) {
         switch (heldBy) {
             case THREAD:

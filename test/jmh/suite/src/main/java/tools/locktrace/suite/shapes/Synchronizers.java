@@ -2,7 +2,7 @@ package tools.locktrace.suite.shapes;
 
 import java.lang.reflect.Field;
 
-/** What threads park for that wait for a lock of {@code java.util.concurrent}. */
+/** The blockers of threads that wait for a lock of {@code java.util.concurrent}. */
 final class Synchronizers {
     private Synchronizers() {}
 

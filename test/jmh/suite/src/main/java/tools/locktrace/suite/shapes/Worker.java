@@ -13,9 +13,9 @@ import tools.locktrace.suite.truth.TurnLog;
 public class Worker {
     /** Its number, from 0. */
     int number;
-    /** How many threads there are. */
+    /** The number of threads. */
     int threads;
-    /** What it did. */
+    /** The log of its turns. */
     TurnLog log;
     private int operations;
 
@@ -34,7 +34,7 @@ public class Worker {
         return (operations + number * choices / threads) % choices;
     }
 
-    /** Whether the operation is the first of {@code row} successive ones. */
+    /** Returns whether the operation is the first of {@code row} successive ones. */
     boolean isFirstOf(int row) {
         return (operations - 1) % row == 0;
     }

@@ -6,7 +6,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * How long each owner kept others waiting, as far as the owners' clocks tell.
+ * The time that each owner kept others waiting, as far as the owners' clocks show.
  *
  * <p>Between the time that an owner notes just before it releases the lock and
  * the one that the next notes just after it acquired it, either may have had the

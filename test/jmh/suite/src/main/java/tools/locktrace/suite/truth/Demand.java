@@ -1,8 +1,8 @@
 package tools.locktrace.suite.truth;
 
 /**
- * How much of a lock a thread wants. A lock has a number of units; who does not
- * find enough of them free waits until others release theirs.
+ * The part of a lock that a thread wants. A lock has a number of units; a thread that does not find
+ * enough of them free waits until others release theirs.
  */
 public final class Demand {
     /** All that nobody else may have meanwhile. */

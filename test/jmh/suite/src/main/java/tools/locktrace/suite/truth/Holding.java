@@ -8,16 +8,16 @@ public final class Holding {
     public final String thread;
     /** The key of the lock. */
     public final String lock;
-    /** How long the lock was held by design. */
+    /** The time that the lock was held by design. */
     public final int naps;
-    /** When the thread wanted the lock, acquired it and released it. */
+    /** The times when the thread wanted the lock, acquired it and released it. */
     public final long wantedNanos;
     public final long acquiredNanos;
     public final long releasedNanos;
     /** The call chains of the thread when it wanted the lock and when it released it. */
     public final String blockedChain;
     public final String ownerChain;
-    /** How many of the lock's units were held, of how many. */
+    /** The number of the lock's units that were held, and of all. */
     final int units;
     final int lockUnits;
 
@@ -52,12 +52,12 @@ public final class Holding {
         return new Holding(this, blockedChain);
     }
 
-    /** How long the thread waited for the lock. */
+    /** Returns how long the thread waited for the lock. */
     public long waitedNanos() {
         return acquiredNanos - wantedNanos;
     }
 
-    /** How long it held the lock. */
+    /** Returns how long it held the lock. */
     public long heldNanos() {
         return releasedNanos - acquiredNanos;
     }

@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
 
-/** Who held a lock when, and who is to blame that others waited meanwhile. */
+/** The owners of a lock over time, and the blame for the waits of others. */
 final class LockHistory {
     private final List<Holding> holdings;
     private final long wakeUpNanos;
@@ -76,7 +76,7 @@ final class LockHistory {
         blame.handOver(handOverNanos, nobody, neighbours);
     }
 
-    /** Where a wait is cut: the lock changes hands, or the wait is over. */
+    /** Returns the times at which a wait is cut: the lock changes hands, or the wait is over. */
     private static NavigableSet<Long> ends(Holding waiting, List<Holding> meanwhile) {
         TreeSet<Long> ends = new TreeSet<>();
         for (Holding other : meanwhile) {
@@ -88,11 +88,11 @@ final class LockHistory {
     }
 
     /**
-     * Who keeps a thread waiting in a time in which nobody acquires or releases:
-     * the one with whose release there will be enough for it, be it the only owner,
-     * the last reader, or whose permit is the first to be free. If there is enough
-     * already, it is the first in the queue before it that needs more. Otherwise
-     * it is nobody: the lock is being handed over.
+     * Returns the holding that keeps a thread waiting in a time in which nobody acquires or
+     * releases: the one whose release will free enough units for it, be it of the only owner, the
+     * last reader, or the permit that is the first to be free. If enough units are free already, it
+     * is the first in the queue before it that needs more. Otherwise it is nobody: the lock is
+     * being handed over.
      */
     private static Holding blamed(Holding waiting, List<Holding> meanwhile, long fromNanos, long toNanos) {
         List<Holding> holders = new ArrayList<>();

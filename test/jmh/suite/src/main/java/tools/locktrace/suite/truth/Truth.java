@@ -10,7 +10,7 @@ import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
-/** What the threads of a fork noted, and the blame that follows from it. */
+/** The notes of the threads of a fork, and the blame that follows from them. */
 public final class Truth {
     private final List<Holding> holdings;
 
@@ -31,17 +31,17 @@ public final class Truth {
         return holdings.stream().anyMatch(holding -> holding.lock.contains("@java.util.concurrent."));
     }
 
-    /** How long all threads together waited. */
+    /** Returns how long all threads together waited. */
     public long waitedNanos() {
         return holdings.stream().mapToLong(Holding::waitedNanos).sum();
     }
 
-    /** How many turns waited for so long or longer. */
+    /** Returns the number of turns that waited for this time or longer. */
     public long waits(long nanos) {
         return holdings.stream().filter(holding -> holding.waitedNanos() >= nanos).count();
     }
 
-    /** How long threads waited, by an aspect of the waiting one. */
+    /** Returns how long threads waited, by an aspect of the waiting one. */
     public Map<String, Double> waited(Function<Holding, String> aspect) {
         Map<String, Double> waited = new TreeMap<>();
         for (Holding holding : holdings) {
@@ -50,12 +50,12 @@ public final class Truth {
         return waited;
     }
 
-    /** How long threads waited, by an aspect of whoever held the lock meanwhile. */
+    /** Returns how long threads waited, by an aspect of the owner of the lock meanwhile. */
     public Blame blame(Function<Holding, String> aspect) {
         return blame(waiting -> "", aspect);
     }
 
-    /** How long which thread waited, by the thread that held the lock meanwhile. */
+    /** Returns how long each thread waited, by the thread that held the lock meanwhile. */
     public Blame blameByPairs() {
         return blame(waiting -> waiting.thread + Blame.BLOCKED_BY, owner -> owner.thread);
     }
@@ -71,7 +71,8 @@ public final class Truth {
         return blame;
     }
 
-    /** How much longer than the fastest a nap takes on average: a thread that wakes up needs a processor. */
+    /** Returns how much longer than the fastest a nap takes on average: a thread that wakes up
+     * needs a processor. */
     private long wakeUpNanos() {
         long fastest = napping().mapToLong(holding -> holding.heldNanos() / holding.naps).min().orElse(0);
         return meanNapNanos() - fastest;
@@ -94,9 +95,9 @@ public final class Truth {
     }
 
     /**
-     * How far the ratios of the times of holding are from the ratios of naps: by
-     * how much the longest of the naps is longer than the shortest. Of equally
-     * many naps the fastest count, for a machine may stand still now and then.
+     * Returns the deviation of the ratios of the times of holding from the ratios of naps: from how
+     * much longer the longest of the naps is than the shortest. Of equally many naps the fastest
+     * count, for a machine may stand still now and then.
      */
     public double deviationFromDesign() {
         Map<Integer, Long> fastest = new TreeMap<>();

@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * How the turns get from the fork to the checker: a text file with a turn on
- * each line, its fields separated by tabs. A call chain is written once, on a
- * line of its own before the first turn that refers to its number.
+ * The file that takes the turns from the fork to the checker: text with a turn on each line, its
+ * fields separated by tabs. A call chain is written once, on a line of its own before the first
+ * turn that refers to its number.
  */
 final class TruthFile {
     private TruthFile() {}

@@ -20,7 +20,7 @@ import org.openjdk.jmh.annotations.CompilerControl;
 public final class Turn {
     static final long NAP_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    /** What a turn does that does nothing else. */
+    /** The work of a turn that does nothing else. */
     public static final Runnable NOTHING = () -> {};
 
     final int naps;
@@ -67,7 +67,7 @@ public final class Turn {
         return new Turn(naps, lock, blockedChain, ownerChain, then);
     }
 
-    /** How {@code locktrace report} identifies a monitor, or what threads park for. */
+    /** Returns the identity of a monitor, or of a blocker, in {@code locktrace report}. */
     public static String lockKey(Object lock) {
         return String.format("%x@%s", System.identityHashCode(lock), lock.getClass().getName());
     }
@@ -98,12 +98,12 @@ public final class Turn {
         releasedNanos = System.nanoTime();
     }
 
-    /** When it was released. */
+    /** Returns the time of its release. */
     public long releasedNanos() {
         return releasedNanos;
     }
 
-    /** What the thread does while it holds the lock. */
+    /** Runs the work of the thread while it holds the lock. */
     public void run() {
         acquired();
         nap();

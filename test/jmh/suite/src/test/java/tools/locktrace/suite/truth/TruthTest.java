@@ -114,7 +114,7 @@ public class TruthTest {
         assertEquals(1 + 5, blame.handOvers(), 0);
     }
 
-    /** Whose permit is the first to be free has kept the others waiting. */
+    /** The thread whose permit is the first to be free has kept the others waiting. */
     @Test
     public void oneOfTwoPermits() {
         Demand permit = Demand.permitOf(2);

@@ -1,4 +1,4 @@
-//! What one of two traces tells of the waits in a run, without its identifiers.
+//! The waits in one of two traces of a run, without its identifiers.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use trace_analysis::{
 
 /// A wait of one thread for one lock.
 #[derive(Clone, Debug)]
-pub(crate) struct Told {
+pub(crate) struct TracedWait {
     /// `Thread.getId()`.
     pub(crate) thread: u64,
     pub(crate) mechanism: Mechanism,
@@ -27,7 +27,7 @@ pub(crate) struct Part {
     pub(crate) owner: By,
 }
 
-/// Who had the lock.
+/// The owner of the lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum By {
     Thread {
@@ -35,14 +35,14 @@ pub(crate) enum By {
         id: u64,
         /// The innermost method that is no part of a lock.
         method: String,
-        /// It calls `Object.wait` there.
+        /// The method calls `Object.wait` there.
         waits: bool,
     },
     Nobody,
     NotKnown(UnknownOwner),
 }
 
-impl Told {
+impl TracedWait {
     pub(crate) fn start_ns(&self) -> i64 {
         self.parts[0].start_ns
     }
@@ -56,13 +56,13 @@ impl Told {
     }
 }
 
-/// All waits of a trace that were contention and ended, by their start. The class path is that of the
-/// program.
-pub(crate) fn read(trace: &Path, class_path: &ClassPath) -> Vec<Told> {
+/// Returns all waits of a trace that were contention and ended, by their start. The class path is
+/// the program's.
+pub(crate) fn read(trace: &Path, class_path: &ClassPath) -> Vec<TracedWait> {
     let mut waits = Vec::new();
     let summary = analyze(trace, |wait, entities| {
         if wait.kind == WaitKind::Contention && wait.ended() {
-            waits.push(tell(wait, entities, class_path));
+            waits.push(describe(wait, entities, class_path));
         }
     });
     let summary = summary.unwrap_or_else(|error| panic!("{error}"));
@@ -72,11 +72,11 @@ pub(crate) fn read(trace: &Path, class_path: &ClassPath) -> Vec<Told> {
         part.start_ns += start_ns;
         part.end_ns += start_ns;
     }
-    waits.sort_by_key(Told::start_ns);
+    waits.sort_by_key(TracedWait::start_ns);
     waits
 }
 
-fn tell(wait: &Wait, entities: &Entities, class_path: &ClassPath) -> Told {
+fn describe(wait: &Wait, entities: &Entities, class_path: &ClassPath) -> TracedWait {
     let parts = wait.contentions.iter().map(|part| Part {
         start_ns: signed(part.start_ns),
         end_ns: signed(part.start_ns + part.duration_ns),
@@ -90,7 +90,7 @@ fn tell(wait: &Wait, entities: &Entities, class_path: &ClassPath) -> Told {
         },
     });
     let class = entities.lock_class(wait.lock);
-    Told {
+    TracedWait {
         thread: entities.thread(wait.thread).java_id.0,
         mechanism: wait.mechanism,
         lock_class: class.map_or(String::new(), |class| entities.class_name(class).to_owned()),
