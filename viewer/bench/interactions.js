@@ -1,5 +1,5 @@
-// How long the page takes, on a trace of any size: `node viewer/bench/interactions.js TRACE`.
-// Prints a line for each interaction: milliseconds until the view shows the answer.
+// Measures how long the page takes, on a trace of any size: `node viewer/bench/interactions.js
+// TRACE`. Prints a line for each interaction: milliseconds until the view shows the answer.
 import { launch, serve } from "../test/browser.js";
 
 const trace = process.argv[2];

@@ -18,11 +18,12 @@ import { nextTheme, readSetting, showTheme, writeSetting } from "./state/setting
 import { duration, fileName, percent, share, wallClock } from "./text/units";
 import { VIEW_NAMES, ViewOf } from "./views/views";
 
-/** How often questions are asked again while the traces are read, in milliseconds. */
+/** Time after which questions are asked again while the traces are read, in milliseconds. */
 const EPOCH_MS = 1_000;
 /** After all is read, before what other views will ask is asked. */
 const ASK_AHEAD_MS = 500;
-/** Whoever reads the traces answers, too: questions get at most about one part in so many of its time, as long as it has more to read. */
+/** The thread that reads the traces also answers: questions get at most about a tenth of its
+ * time, as long as it has more to read. */
 const EPOCH_SHARE = 10;
 
 export function App({ store }: { store: Store }) {
@@ -64,7 +65,7 @@ export function App({ store }: { store: Store }) {
       setLost(progress === null);
       if (progress === null) return;
       clearTimeout(later);
-      // What comes too soon is the last news for some time, perhaps.
+      // News that comes too soon may be the last for some time.
       const share = progress.live ? 1 : EPOCH_SHARE;
       const rest = last + Math.max(EPOCH_MS, share * answerMs.current) - Date.now();
       if (progress.done || rest <= 0) ask();
@@ -132,7 +133,7 @@ function Frame({ store, model, epoch, ranked, freeze, pause }: FrameProps) {
   useEffect(() => {
     if (!model.progress.done) return;
     const controller = new AbortController();
-    // What the first view asks comes first.
+    // The questions of the first view come first.
     const later = setTimeout(() => void askAhead(store, controller.signal), ASK_AHEAD_MS);
     return () => {
       clearTimeout(later);

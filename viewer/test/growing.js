@@ -15,7 +15,8 @@ function crc32c(bytes) {
   return ~crc >>> 0;
 }
 
-/** Where a trace's header has the process, behind magic, version, flags and start; the JVM's name follows. */
+/** The offset of the process in a trace's header, after magic, version, flags and start; the
+ * JVM's name follows. */
 const PID_AT = 20;
 
 /** The demo's trace as this process writes it, which is there as long as the test: a step at a time. */

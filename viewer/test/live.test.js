@@ -145,7 +145,7 @@ test("a page that is paused, or dragged over, stays as it is", async () => {
   assert.deepEqual(page.faults, []);
   await page.context().close();
 
-  // What answers no more is said.
+  // The page says that the server no longer answers.
   const other = await open(browser, server.address);
   await bar(other).waitFor();
   server.stop();

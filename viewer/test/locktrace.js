@@ -22,7 +22,7 @@ export function locktrace(...args) {
   }
 }
 
-/** Asks `locktrace query` one question, of a trace folded to so many rows if they are given. */
+/** Asks `locktrace query` one question, of a trace folded to `foldTo` rows if given. */
 export function ask(trace, topic, question = {}, foldTo = null) {
   const folding = foldTo === null ? [] : ["--fold-to", String(foldTo)];
   return JSON.parse(locktrace("query", trace, "--ask", topic, "--json", JSON.stringify(question), ...folding));

@@ -24,7 +24,7 @@ after(async () => {
 
 const offline = (name) => (name === "file" ? { offline: true } : {});
 
-/** What the page copies as JSON of its tree. */
+/** Returns the JSON of its tree that the page copies. */
 async function copiedTree(page) {
   await page.getByRole("button", { name: "Copy the tree" }).click();
   await page.getByRole("menuitem", { name: "Copy as JSON" }).click();
@@ -40,7 +40,7 @@ function numbers(rows) {
 
 for (const name of ["server", "file"]) {
   for (const trace of TRACES) {
-    test(`the tree is that of the report: ${name}, ${trace.split("/").pop()}`, async () => {
+    test(`the tree equals the report's: ${name}, ${trace.split("/").pop()}`, async () => {
       const own = trace === DEMO ? null : name === "server" ? await serve(trace) : exported(trace);
       const { address } = own ?? pages[name];
       const random = new Random(99);
@@ -63,7 +63,7 @@ for (const name of ["server", "file"]) {
     });
   }
 
-  test(`a random selection is that of \`locktrace query\`: ${name}`, async () => {
+  test(`a random selection equals \`locktrace query\`: ${name}`, async () => {
     const raw = ask(DEMO, "embedded");
     const random = new Random(5);
     const page = await open(browser, pages[name].address, "", offline(name));
@@ -133,7 +133,7 @@ for (const name of ["server", "file"]) {
     assert.match(link, /from=200000000/);
     const other = await open(browser, link, "", offline(name));
     assert.equal(await other.locator("#main").innerText(), seen);
-    // What was done can be undone, and done again.
+    // Changes can be undone, and done again.
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Undo" }).click();
     await settle(page);

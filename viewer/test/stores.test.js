@@ -18,7 +18,7 @@ function groupsByKey(answer) {
   return Object.fromEntries(answer.groups.map(({ path, ...numbers }) => [key({ path }), numbers]).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** An answer with keys in the place of indices into `values`. */
+/** An answer with keys in place of indices into `values`. */
 function named(answer, fields) {
   const walk = (node) => {
     if (Array.isArray(node)) return node.map(walk);
@@ -30,14 +30,16 @@ function named(answer, fields) {
   return walk(rest);
 }
 
-/** The owners of a pixel with their times. Who is the sixth of equal ones is left open. */
+/** The owners of a pixel with their times. The choice of the sixth among equal ones is left
+ * open. */
 function binOf(bin, values) {
   const pairs = bin.flatMap((value, at) => (at % 2 === 0 ? [[values[value].key, bin[at + 1]]] : []));
   const least = pairs.length > 6 ? pairs[5][1] : 0;
   return pairs.map(([key, time]) => [time === least ? "one of those" : key, time]).sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
 }
 
-/** Traces, and to how many rows they are folded: down to single owners not told apart. */
+/** Traces, and the number of rows that they are folded to: down to single owners not
+ * distinguished. */
 const MODELS = [...TRACES.map((trace) => [trace, null]), [DEMO, 1_000], [DEMO, 150], [DEMO, 20], [HOSTILE, 12]];
 
 for (const [path, foldTo] of MODELS) {
@@ -82,7 +84,7 @@ for (const [path, foldTo] of MODELS) {
     const random = new Random(seed + 4);
     for (let at = 0; at < CASES / 2; at++) {
       const selection = randomSelection(random, raw);
-      // What is said of the waiting side does not depend on how owners share a piece.
+      // Answers about the waiting side do not depend on how owners share a piece.
       selection.filter = selection.filter?.filter(({ aspect }) => !aspect.startsWith("owner-"));
       const by = random.pick([["thread"], ["lock-class", "method"], []]);
       const [exact, even] = [data, spread].map((one) => query(one, { selection, by, limit: 50_000 }));

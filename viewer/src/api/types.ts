@@ -1,4 +1,5 @@
-/** What the page asks and what it is answered: docs/viewer-api.md. Durations and times are in nanoseconds. */
+/** Questions of the page and their answers: docs/viewer-api.md. Durations and times are in
+ * nanoseconds. */
 
 export const ASPECTS = [
   "lock-class", "lock", "thread", "method", "caller", "chain",
@@ -88,7 +89,7 @@ export interface Finding {
   locks: number;
   confidence: { level: "high" | "medium" | "low"; free_ns: number; unknown_ns: number; safepoint_ns: number; notes: string[] };
   start_up_only: boolean;
-  /** Shares of all waiting for locks, if the code held them for no time; null where nobody can tell. */
+  /** Shares of all waiting for locks, if the code held them for no time; null where unknown. */
   saving: { share: number; share_at_most: number; share_at_least: number; until_ns: number | null } | null;
   selection: Selection;
 }
@@ -127,7 +128,8 @@ export interface Model {
   findings: Finding[];
   deadlocks: Deadlock[];
   source: boolean;
-  /** Of a trace that is still being written: who waits for locks at its newest moment, if it has told until when it is complete. */
+  /** Of a trace that is still being written: the threads that wait for locks at its newest
+   * moment, if it says until when it is complete. */
   live: { waiting: { threads: number; longest_ns: number } | null } | null;
 }
 
@@ -148,7 +150,7 @@ export interface Value {
   chain?: { frames: number[]; first: number; truncated: boolean };
 }
 
-/** What indices into `values` and `frames` refer to. */
+/** The names that indices into `values` and `frames` refer to. */
 export interface Names {
   values: Value[];
   frames: Frame[];
@@ -306,7 +308,7 @@ export interface SourceAnswer {
   lines: string[];
 }
 
-/** Who answers the page's questions: the server, or the model in the page. */
+/** A store that answers the page's questions: the server, or the model in the page. */
 export interface Store {
   model(signal?: AbortSignal): Promise<Model>;
   query(request: QueryRequest, signal?: AbortSignal): Promise<QueryAnswer>;

@@ -18,7 +18,7 @@ export function bucketRange(bucket: number): { from: number; to: number } {
   return { from, to: from + width };
 }
 
-/** How many waits have a duration in each bucket. */
+/** The number of waits in each bucket of durations. */
 export class Buckets {
   private readonly counts = new Map<number, number>();
   private total = 0;

@@ -23,7 +23,8 @@ export interface RawModel {
   folded_shares: { owner: number[]; waits: number[]; duration_ns: number[]; contentions: number[]; max_ns: number[] };
 }
 
-/** Where the entries of each row begin in a table that belongs to another; one more than rows. */
+/** Returns the begin of each row's entries in a table that belongs to another; one more than
+ * rows. */
 function offsets(counts: number[]): Float64Array {
   const begins = new Float64Array(counts.length + 1);
   counts.forEach((count, row) => (begins[row + 1] = begins[row]! + count));
@@ -35,7 +36,7 @@ export class Data {
   readonly model: Model;
   readonly values: Value[];
   readonly frames: Frame[];
-  /** Of each aspect of the waiting side, the value of each waiter. */
+  /** For each aspect of the waiting side, the value of each waiter. */
   readonly waiters: Record<string, number[]>;
   readonly owners: Record<string, number[]>;
   readonly waits: RawModel["waits"];

@@ -3,7 +3,8 @@ import { Buckets, bucketOf, bucketRange, type BucketCount } from "./buckets";
 import type { Data } from "./data";
 import { foldedHistogram, forEachSelected, selectsOwners } from "./selected";
 
-/** How long the waits of a selection were: the time that the selection has of each. */
+/** Returns the histogram of the waits of a selection, by the time that the selection has of
+ * each. */
 export function histogram(data: Data, selection: Selection): HistogramAnswer {
   const hasOwner = selectsOwners(selection);
   const times = new Map<number, number>();

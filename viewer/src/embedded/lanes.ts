@@ -8,7 +8,7 @@ const OWNERS_IN_LANE = 16;
 const OWNERS_IN_PIXEL = 6;
 const SEGMENTS_PER_PIXEL = 2;
 
-/** What is selected of one wait, or of a folded row. */
+/** The selected part of one wait, or of a folded row. */
 interface Piece extends Range {
   row: number;
   folded: boolean;
@@ -151,7 +151,7 @@ function bins(data: Data, names: NamesUsed, sum: Sum, stretches: Stretch[], px: 
   return { bins: pixels, waiting_ns: waited };
 }
 
-/** What stands for owners that are not told apart. */
+/** The placeholder of owners that are not distinguished. */
 function othersOf(data: Data): number {
   const known = data.values.findIndex((value) => value.aspect === "owner-thread" && value.key === "<folded>");
   if (known >= 0) return known;

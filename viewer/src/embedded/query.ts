@@ -27,7 +27,7 @@ interface Sum {
   histogram: Buckets;
   threads: Set<number>;
   series: Series | null;
-  /** Of the wait at hand: what the group has of it. */
+  /** The group's share of the current wait. */
   visit: number;
   time: number;
   waitsOfVisit: number;
@@ -44,9 +44,9 @@ function newSum(parent: Sum | null, value: number, edges: number[]): Sum {
   };
 }
 
-/** Of all that is selected, by time. */
+/** Sums over the selection, by time. */
 interface Overall {
-  /** When anybody waited. */
+  /** The times when anybody waited. */
   union: Union;
   /** The same of folded rows, of which only sums are known. */
   folded: Series;
@@ -231,7 +231,7 @@ function group(sum: Sum, path: number[], range: Range): Group {
   };
 }
 
-/** How long the selected traces ran in the range. */
+/** Returns how long the selected traces ran in the range. */
 function tracedTime(data: Data, request: QueryRequest, range: Range): number {
   const wanted = request.selection.traces;
   return data.model.traces

@@ -14,16 +14,16 @@ function mulDivUp(a: number, b: number, c: number): number {
   return product <= Number.MAX_SAFE_INTEGER ? Math.ceil(product / c) : Number((BigInt(a) * BigInt(b) + BigInt(c) - 1n) / BigInt(c));
 }
 
-/** What a selection has of one wait, or of one folded row. */
+/** The selected part of one wait, or of one folded row. */
 export interface Selected {
   /** Row in `waits`, or in `folded`. */
   row: number;
   folded: boolean;
   waiter: number;
-  /** Of the wait, what is in the range. */
+  /** The part of the wait in the range. */
   from: number;
   to: number;
-  /** Of a folded row: how many waits. */
+  /** The number of waits of a folded row. */
   waits: number;
   /** The waits' time in the range, of all owners. */
   pieceNs: number;
@@ -31,7 +31,7 @@ export interface Selected {
   owners: number[];
   durations: number[];
   contentions: number[];
-  /** Of a folded row: in how many of its waits each owner is, and the longest. */
+  /** For a folded row: the number of its waits with each owner, and the longest. */
   ownerWaits: number[];
   ownerMax: number[];
 }
@@ -154,7 +154,7 @@ function selectShares(data: Data, selected: Selected, accept: Accept, start: num
   }
 }
 
-/** What each share of a wait has between two offsets from the wait's start. */
+/** Returns the part of each share of a wait between two offsets from the wait's start. */
 export function timesBetween(data: Data, row: number, from: number, to: number): number[] {
   const begin = data.sharesOf[row]!;
   const count = data.sharesOf[row + 1]! - begin;
@@ -191,7 +191,7 @@ function selectFoldedShares(data: Data, selected: Selected, accept: Accept, star
   const scaleUp = (amount: number) => (isWhole ? amount : mulDivUp(amount, overlap, span));
   const { row } = selected;
   let ownerWaits = 0;
-  // What is rounded down goes to the next, so that they add up.
+  // The rounding error goes to the next one, so that they add up.
   let until = 0;
   let before = 0;
   for (let share = data.foldedSharesOf[row]!; share < data.foldedSharesOf[row + 1]!; share++) {
@@ -214,7 +214,7 @@ function selectFoldedShares(data: Data, selected: Selected, accept: Accept, star
   selected.waits = accept === null ? waits : Math.min(waits, ownerWaits);
 }
 
-/** How long so many waits of a folded row are: its histogram, in the same proportions. */
+/** The lengths of this number of waits of a folded row: its histogram, in the same proportions. */
 export function foldedHistogram(data: Data, row: number, waits: number): BucketCount[] {
   const own = data.folded.histogram[row]!;
   const all = data.folded.waits[row]!;

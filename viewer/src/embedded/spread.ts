@@ -5,7 +5,7 @@ export interface Range {
   to: number;
 }
 
-/** Where each of so many buckets of a range begins, and where the last one ends. */
+/** The begins of this number of buckets of a range, and the end of the last one. */
 export function edgesOf({ from, to }: Range, buckets: number): number[] {
   return Array.from({ length: buckets + 1 }, (_, at) => from + mulDiv(at, to - from, buckets));
 }
@@ -32,7 +32,7 @@ export function spread(series: Float64Array | number[], edges: number[], { from,
 /** Durations by time. */
 export class Series {
   private readonly values: Float64Array;
-  /** What is spread over all buckets. */
+  /** The amount that is spread over all buckets. */
   private everywhere = 0;
 
   constructor(private readonly edges: number[]) {
@@ -43,7 +43,7 @@ export class Series {
   add(stretch: Range, duration: number): void {
     const { length } = this.values;
     if (length === 0) return;
-    // It is divided once for all that is spread so.
+    // All amounts spread over the whole range are divided once.
     if (length > 1 && stretch.from === this.edges[0] && stretch.to === this.edges[length]) this.everywhere += duration;
     else spread(this.values, this.edges, stretch, duration);
   }

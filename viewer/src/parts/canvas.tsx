@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Ink } from "../state/colours";
 
-/** What is drawn with, on the page or beside it. */
+/** The context to draw with, on the page or off screen. */
 export type Drawing = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D;
 
 /** The theme's colours, as a canvas needs them. */

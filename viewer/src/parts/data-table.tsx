@@ -5,19 +5,19 @@ import { useWindow } from "./window";
 
 export interface Column<T> {
   name: string;
-  /** Of the grid's track: `1fr`, `90px`. */
+  /** The width of the grid's track: `1fr`, `90px`. */
   width: string;
   right?: boolean;
   /** Left out where there is little room: 4 first, then 3 and 2. */
   optional?: 2 | 3 | 4;
   text: (row: T) => string;
-  /** What is shown where it is more than the text. */
+  /** The contents of a cell that is more than its text. */
   cell?: (row: T) => ComponentChildren;
-  /** What to sort by; a column without it does not sort. */
+  /** The key to sort by; a column without it does not sort. */
   sort?: (row: T) => number | string;
 }
 
-/** The tracks of a grid where there is room for all columns, and where there is less. */
+/** The tracks of a grid that is wide enough for all columns, and of narrower ones. */
 export function tracks(columns: { width: string; optional?: 2 | 3 | 4 }[]) {
   const of = (wanted: { width: string }[]) => wanted.map((column) => column.width).join(" ");
   return {
@@ -40,7 +40,7 @@ interface Props<T> {
   rows: T[];
   /** The column sorted by first, longest or largest on top. */
   sortedBy?: number;
-  /** What happens when a row is chosen. */
+  /** Called when a row is chosen. */
   onChoose?: (row: T) => void;
   /** The row that was chosen last, where that is kept elsewhere. */
   isChosen?: (row: T) => boolean;

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { CloseIcon } from "./icons";
 
-/** A dialog over the page; closes with Escape, or by a click beside it. */
+/** A dialog over the page; closes with Escape, or by a click outside. */
 export function Dialog({ title, onClose, children, hasHead = true }: { title: string; onClose: () => void; children: ComponentChildren; hasHead?: boolean }) {
   const dialog = useRef<HTMLDialogElement>(null);
   // Before the next key can come, which is the dialog's.

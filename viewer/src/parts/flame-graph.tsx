@@ -23,7 +23,7 @@ interface Props {
   label: string;
   /** Deepest row on top: callers stand above what they call. */
   isUpwards?: boolean;
-  /** Of two selections: coloured by which has more. */
+  /** Shows two selections, coloured by the larger one. */
   isDifference?: boolean;
   onFilter?: (node: FlameNode) => void;
 }

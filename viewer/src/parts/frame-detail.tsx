@@ -17,12 +17,12 @@ function encodePath(path: string): string {
   return path.split("/").map(encodeURIComponent).join("/");
 }
 
-/** What one can do with a frame: see its source, open an editor, filter. */
+/** The actions on a frame: see its source, open an editor, filter. */
 export function FrameDetail({ frame, method }: { frame: Frame; method: Aspect }) {
   const { model, address, go, sourceRoot } = usePage();
   const canAsk = model.source && frame.file !== "" && frame.line > 0;
   const source = useAnswer(canAsk ? `${frame.class}:${frame.file}:${frame.line}` : null, (store, signal) => store.source(frame, CONTEXT, signal));
-  // What the server has found is there; the folder from the help is the user's word for it.
+  // A file that the server has found exists; the folder from the help is the user's choice for it.
   const guess = sourceRoot === "" || frame.file === "" ? null : sourcePath(sourceRoot, frame);
   const path = source.answer?.absolute ?? guess;
   const filter = (not: boolean) => go({ selection: narrow(address.selection, method, frame.key, not), at: [] });

@@ -5,14 +5,15 @@ import { stacked } from "../state/timeline";
 import type { Drawing, Theme } from "./canvas";
 
 export const LANE = 44;
-/** Who had the lock. */
+/** The height of the owners' band. */
 const OWNERS = 15;
-/** Above: those who waited. */
+/** Above: the waiters. */
 const WAITERS = LANE - OWNERS - 7;
 
 export interface Scene {
   answer: LanesAnswer;
-  /** What is seen; may differ from what the answer is about while the next one is on its way. */
+  /** The visible range; may differ from the range of the answer while the next one is on its
+   * way. */
   view: Range;
   byThread: boolean;
   selectedWait: number | null;

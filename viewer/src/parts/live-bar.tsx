@@ -2,7 +2,8 @@ import { LAST } from "../state/following";
 import { usePage } from "../state/page";
 import { duration, plural } from "../text/units";
 
-/** Of a trace that is still being written: who waits now, and which part of it to look at. */
+/** For a trace that is still being written: the threads that wait now, and the part of it to
+ * look at. */
 export function LiveBar({ isPaused, onPause, isLost }: { isPaused: boolean; onPause: (isPaused: boolean) => void; isLost: boolean }) {
   const { model, address, go } = usePage();
   const waiting = model.live?.waiting ?? null;

@@ -7,7 +7,7 @@ export function Swatch({ ink }: { ink: Ink }) {
   return <i class={`swatch ${ink.hatch === "none" ? "" : ink.hatch}`} style={{ backgroundColor: `var(${ink.name})` }} aria-hidden="true" />;
 }
 
-/** Which owner has which colour. */
+/** The colours of the owners. */
 export function OwnerLegend({ values }: { values: Value[] }) {
   const { colours } = usePage();
   const inks = values.map((value) => ({ value, ink: colours(value) }));

@@ -48,7 +48,7 @@ export function Search({ onClose }: { onClose: () => void }) {
   const shown = hits.slice(0, SHOWN);
   const at = Math.min(active, shown.length - 1);
   const choose = (hit: Hit | undefined, not: boolean) => {
-    // Without a hit, or if asked for, what matches is only marked in all views.
+    // Without a hit, or if asked for, matches are only marked in all views.
     if (hit === undefined) go({ search: text });
     else go({ search: text, selection: narrow(address.selection, hit.aspect, hit.key, not), at: [], view: address.view === "summary" ? "tree" : address.view });
     onClose();

@@ -1,4 +1,4 @@
-/** A small curve over time; the numbers are in the row beside it. */
+/** A small curve over time; the numbers are next to it in the row. */
 export function Spark({ series }: { series: number[] | undefined }) {
   if (series === undefined || series.length === 0) return null;
   const most = Math.max(...series, 1);

@@ -3,7 +3,7 @@ import { usePage } from "../state/page";
 import { duration, percent, share } from "../text/units";
 import { Swatch } from "./owner-legend";
 
-/** How a wait divides over its owners. */
+/** The division of a wait over its owners. */
 export function SplitBar({ wait, values }: { wait: Wait; values: Value[] }) {
   const { colours } = usePage();
   const width = (ns: number) => `${share(ns, wait.duration_ns) * 100}%`;

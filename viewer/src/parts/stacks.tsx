@@ -23,7 +23,7 @@ interface Props {
   totalNs?: number;
 }
 
-/** Both stacks of a selection beside each other: who waited, for what, and who held it. */
+/** Both stacks of a selection side by side: the waiters', for what, and the owners'. */
 export function Stacks({ selection, title, children, totalNs }: Props) {
   const questions = stackQueries(selection);
   const waiting = useQuery(questions.waiting);
@@ -66,7 +66,7 @@ export function Stacks({ selection, title, children, totalNs }: Props) {
               <ol>
                 {paths[side].map((step, at) => {
                   const fromEnd = paths[side].length - 1 - at;
-                  // What both have in common stands in the same line.
+                  // Frames that both have in common are in the same line.
                   const gap = fromEnd === paths.common - 1 ? rows - paths[side].length : 0;
                   return <FrameRow key={`${at}:${step.node.id}`} step={step} side={side} gap={gap} total={paths.total[side]} isCommon={fromEnd < paths.common} onChoose={choose} />;
                 })}

@@ -20,7 +20,7 @@ export interface TreeColumn<T extends TreeRow> {
   right?: boolean;
   optional?: 2 | 3 | 4;
   cell: (row: T) => ComponentChildren;
-  /** Told when the head is chosen to sort by it. */
+  /** Called when the head is chosen to sort by it. */
   onSort?: () => void;
   isSorted?: boolean;
 }
@@ -37,7 +37,7 @@ interface Props<T extends TreeRow> {
   onChoose: (row: T) => void;
   /** Delete. */
   onRemove?: (row: T) => void;
-  /** Which rows are open; those not in it are as `isOpenAtFirst` says. */
+  /** Returns whether a row is open until the user toggles it. */
   isOpenAtFirst: (row: T, depth: number) => boolean;
   isLoading?: boolean;
 }

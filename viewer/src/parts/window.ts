@@ -24,7 +24,7 @@ export function useWindow(rows: number, rowHeight: number) {
     const element = scroller.current;
     if (element === null) return;
     const top = row * rowHeight;
-    // One row is behind the head, which sticks.
+    // The sticky head hides one row.
     if (top < element.scrollTop) element.scrollTop = top;
     else if (top + 2 * rowHeight > element.scrollTop + element.clientHeight) element.scrollTop = top + 2 * rowHeight - element.clientHeight;
   };

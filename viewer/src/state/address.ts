@@ -30,13 +30,14 @@ export interface Address {
   /** A single wait. */
   wait: number | null;
   sort: "duration" | "start";
-  /** So long is the newest part that is followed, in place of the selection's range; null: none is. */
+  /** The length of the newest part that is followed, in place of the selection's range; null if
+   * no part is followed. */
   last: number | null;
-  /** What the selection is compared with. */
+  /** The range that the selection is compared with. */
   other: Range | null;
   /** Units of work before and after. */
   work: [number, number] | null;
-  /** What is looked for, in all views. */
+  /** The text to search for, in all views. */
   search: string;
 }
 

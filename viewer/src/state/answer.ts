@@ -5,7 +5,7 @@ import type { Store } from "../api/types";
 export interface Answer<T> {
   /** The last answer, also while the next one is on its way: so nothing jumps. */
   answer: T | null;
-  /** What it is the answer to. */
+  /** The question of the answer. */
   answered: string | null;
   error: string | null;
   isLoading: boolean;

@@ -17,7 +17,7 @@ export const ASPECT_LABELS: Record<Aspect, string> = {
   trace: "trace",
 };
 
-/** Which side of a wait an aspect is about; it has the side's colour everywhere. */
+/** The side of a wait that an aspect is about; it has the side's colour everywhere. */
 export type Side = "owner" | "waiter" | "lock";
 
 export function sideOf(aspect: Aspect): Side {

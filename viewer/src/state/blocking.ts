@@ -2,13 +2,13 @@ import type { Aspect, QueryAnswer, Value } from "../api/types";
 import type { Grain } from "./address";
 import { isPlaceholder } from "./colours";
 
-/** Who blocks whom: from who waits, if asked for by way of the lock, to who holds. */
+/** A node of the graph of blocking: from waiters, if asked for by way of the lock, to owners. */
 export interface BlockNode {
   id: string;
   value: Value;
   aspect: Aspect;
   role: "waiter" | "owner" | "both" | "lock" | "nobody";
-  /** Its own waiting, and that of those who wait for it. */
+  /** Its own waiting, and the waiting of those who wait for it. */
   waits: number;
   holds: number;
 }
@@ -33,7 +33,8 @@ export function blockAspects(grain: Grain): Aspect[] {
   return grain === "lock" ? ["method", "lock-class", "owner-method"] : ["method", "owner-method"];
 }
 
-/** The graph of an answer by the aspects of a grain; at most so many nodes, and only edges with a share of the time, unless these have little of it. */
+/** The graph of an answer by the aspects of a grain; at most `mostNodes` nodes, and only edges
+ * with a share of the time, unless these have little of it. */
 export function blockGraph(answer: QueryAnswer, by: Aspect[], mostNodes: number, minShare: number): BlockGraph {
   const nodes = new Map<string, BlockNode>();
   const edges = new Map<string, BlockEdge>();

@@ -1,9 +1,9 @@
 import type { Value } from "../api/types";
 
-/** How many owners have a colour of their own; the others share one. */
+/** The number of owners with a colour of their own; the others share one. */
 export const OWNER_COLOURS = 7;
 
-/** How time is drawn by who had the lock. */
+/** The way to draw time, by the owner of the lock. */
 export type Ink = { name: string; hatch: "none" | "free" | "unknown" | "others" };
 
 export type OwnerColours = (value: Value | undefined) => Ink;

@@ -18,7 +18,7 @@ export interface Compared {
   children: Compared[];
 }
 
-/** What a side's durations are divided by: seconds, or units of work. */
+/** Returns the divisor of a side's durations: seconds, or units of work. */
 export function unitsOf(answer: QueryAnswer, work: number | null): number {
   return work ?? Math.max(1e-9, answer.time_ns / 1e9);
 }

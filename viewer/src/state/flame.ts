@@ -48,7 +48,7 @@ function piecesOf(answer: QueryAnswer, at: number, side: "owner" | "waiter"): Pi
   });
 }
 
-/** Which aspects a flame graph asks for. */
+/** Returns the aspects that a flame graph asks for. */
 export function flameAspects(mode: FlameMode): QueryAnswer["values"][number]["aspect"][] {
   if (mode === "owners") return ["owner-chain"];
   return mode === "waiters" ? ["chain"] : ["owner-chain", "lock-class", "chain"];
@@ -84,7 +84,7 @@ function path(answer: QueryAnswer, at: number[], mode: FlameMode, isInverted: bo
   ];
 }
 
-/** Of one method: who calls it, and what it calls. */
+/** Returns the callers of one method, and the methods that it calls. */
 export function sandwich(answer: QueryAnswer, mode: "owners" | "waiters", key: string): { callers: FlameNode; callees: FlameNode } {
   const callers = newRoot("callers");
   const callees = newRoot("callees");

@@ -3,7 +3,7 @@ import { withLast } from "./selection";
 import type { Go, Navigation } from "./navigation";
 import type { Address } from "./address";
 
-/** How long the newest part is that can be followed. */
+/** The lengths of the newest part that can be followed. */
 export const LAST: [number, string][] = [[10e9, "Last 10 s"], [60e9, "Last minute"], [600e9, "Last 10 min"]];
 
 /** The address as views see it: with the range that the newest part has now, which ends when another range is selected. */

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { parseAddress, printAddress, type Address } from "./address";
 
-/** How many changes can be undone is kept with each entry of the browser's history. */
+/** The number of changes that can be undone, kept with each entry of the browser's history. */
 interface Depth {
   depth: number;
   /** The deepest entry, so that it is known whether there is anything to redo. */

@@ -7,7 +7,7 @@ export interface Node {
   /** The path as one text. */
   id: string;
   value: Value | null;
-  /** What the value is of; several aspects may share one. */
+  /** The aspect of the value; several may share one. */
   aspect: Aspect | null;
   group: Group;
   children: Node[];

@@ -6,7 +6,7 @@ import type { Address } from "./address";
 import type { OwnerColours } from "./colours";
 import { useAnswer } from "./answer";
 
-/** What every view gets. */
+/** The properties of every view. */
 export interface Page {
   store: Store;
   model: Model;
@@ -19,7 +19,8 @@ export interface Page {
   freeze: (isFrozen: boolean) => void;
   /** Says something to people who do not see the screen. */
   say: (text: string) => void;
-  /** Where the program's sources are on this machine, for links to editors; empty if not said. */
+  /** The folder of the program's sources on this machine, for links to editors; empty if not
+   * given. */
   sourceRoot: string;
 }
 
@@ -31,7 +32,7 @@ export function usePage(): Page {
   return page;
 }
 
-/** The groups of a selection; an answer by other aspects than those asked for is none. */
+/** The groups of a selection; an answer by other aspects than requested does not count. */
 export function useQuery(request: QueryRequest | null) {
   const state = useAnswer(request && JSON.stringify(request), (store, signal) => store.query(request!, signal));
   const answered = state.answered === null ? null : (JSON.parse(state.answered) as QueryRequest);

@@ -9,7 +9,8 @@ const TREE_LIMIT = 200;
 const TREE_LIMIT_OF_ALL = 2_000;
 const TREE_BUCKETS = 36;
 
-/** What the views ask about a selection, in the words in which a server knows the answer again. */
+/** The questions of the views about a selection, in the same words each time, so that a server
+ * finds the answer again. */
 export function treeQuery(selection: Selection, by: Aspect[], isAll: boolean): QueryRequest {
   return { selection, by, limit: isAll ? TREE_LIMIT_OF_ALL : TREE_LIMIT, buckets: TREE_BUCKETS };
 }
@@ -30,12 +31,13 @@ export function blockQuery(selection: Selection, grain: Grain): QueryRequest {
   return { selection, by: blockAspects(grain), limit: 2_000 };
 }
 
-/** When there were safepoints, for the lane above all others. */
+/** Returns the question for the safepoints, for the lane above all others. */
 export function safepointQuery(selection: Selection): QueryRequest {
   return { selection, by: [], buckets: 300 };
 }
 
-/** What will be asked of a trace that is read, when people look around: answered meanwhile, one after the other. */
+/** Asks the questions in advance that people usually ask about a trace that is read: one after
+ * the other, while nothing else is asked. */
 export async function askAhead(store: Store, signal: AbortSignal): Promise<void> {
   const everything: Selection = {};
   const questions = [

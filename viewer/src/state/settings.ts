@@ -1,4 +1,4 @@
-/** What a browser keeps of the page; where it keeps nothing, the page works all the same. */
+/** Settings that a browser keeps of the page; where it keeps none, the page works all the same. */
 export function readSetting(name: string): string | null {
   try {
     return localStorage.getItem(`locktrace.${name}`);

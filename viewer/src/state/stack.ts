@@ -64,7 +64,7 @@ export function haveLockFrames(answer: QueryAnswer): boolean {
 /** The path of the most time, or the one chosen, with what else there is at each step. */
 export interface Step {
   node: StackNode;
-  /** Where a choice is kept: the ids from the innermost frame on. */
+  /** The path where a choice is kept: the ids from the innermost frame on. */
   parentPath: string;
   alternatives: StackNode[];
 }
@@ -83,7 +83,7 @@ export function pathOf(root: StackNode, choices: ReadonlyMap<string, string>): S
   return steps;
 }
 
-/** How many of the outermost frames two paths have in common. */
+/** Returns the number of the outermost frames that two paths have in common. */
 export function commonFrames(one: Step[], other: Step[]): number {
   let common = 0;
   const at = (steps: Step[]) => steps[steps.length - 1 - common]?.node.frame;

@@ -47,7 +47,7 @@ export function instant(ns: number, resolutionNs: number): string {
   return `${count(Number(whole))}${fraction === undefined ? "" : `.${fraction}`}${SPACE}${unit}`;
 }
 
-/** Reads a time such as `1.5 s`, `20ms` or `300` (seconds); null if it is none. */
+/** Reads a time such as `1.5 s`, `20ms` or `300` (seconds); null if the text is not a time. */
 export function parseDuration(text: string): number | null {
   const match = /^([\d,.]+)\s*(s|ms|µs|us|ns)?$/.exec(text.trim());
   if (match === null) return null;
@@ -56,7 +56,7 @@ export function parseDuration(text: string): number | null {
   return Number.isFinite(value) ? Math.round(value * factor) : null;
 }
 
-/** When something was, from nanoseconds since 1970 as text. */
+/** Formats a point in time, from nanoseconds since 1970 as text. */
 export function wallClock(unixNs: string): string {
   const date = new Date(Number(BigInt(unixNs) / 1_000_000n));
   return `${date.toISOString().slice(0, 19).replace("T", " ")} UTC`;

@@ -15,7 +15,7 @@ const MOST_NODES = 40;
 /** Pairs with less of the time are left out, unless asked for. */
 const SMALL = 0.005;
 
-/** Who blocks whom: arrows from who waits to who holds. */
+/** The graph of blocking: arrows from waiters to owners. */
 export function GraphView() {
   const { address, go } = usePage();
   const { grain, selection } = address;

@@ -7,7 +7,7 @@ import { usePage, useQuery } from "../state/page";
 import type { Sheet } from "../text/sheet";
 import { count, duration, fileName, percent, plural, share, wallClock } from "../text/units";
 
-/** What to fix first. */
+/** The findings, the one to fix first on top. */
 export function SummaryView() {
   const { model } = usePage();
   return (
@@ -82,9 +82,9 @@ const PATTERNS: Record<string, string> = {
   "class-initialization": "class initialization",
 };
 
-/** Whose time of a wait was when is not summed up by owner. */
+/** The sums by owner do not keep when each had its part of a wait. */
 const WALL_HELP = "How much of the time anybody waited because of it";
-const ABOUT_WALL_HELP = `${WALL_HELP}, in proportion: that of all waits concerned, times this owner's share of their time`;
+const ABOUT_WALL_HELP = `${WALL_HELP}, in proportion: the figure for all waits concerned, times this owner's share of their time`;
 
 function savingHelp(saving: NonNullable<Finding["saving"]>): string {
   const share = (share: number) => percent(Math.max(share, 0));
@@ -143,7 +143,7 @@ const Arrow = () => <span class="arrow" aria-hidden="true">→</span>;
 
 type Place = { label: string; frame?: string; called_from?: string };
 
-/** Where code stood, as far as that is known. */
+/** Returns where code stood, as far as that is known. */
 const placeOf = ({ frame, label }: Place) => (frame === undefined || frame === "" ? label : frame);
 
 function Places({ className, title, places, more }: { className: string; title: string; places: Place[]; more: number }) {

@@ -21,7 +21,8 @@ const AXIS = 20;
 /** After the last key or turn of the wheel, before the lanes are asked for again. */
 const SETTLE_MS = 120;
 
-/** Lanes over time: who had which lock while others waited, or for whom each thread waited. */
+/** Lanes over time: the owners of each lock while others waited, or of the locks that each
+ * thread waited for. */
 export function TimelineView() {
   const { model, address, go, say } = usePage();
   const { lanes: by } = address;

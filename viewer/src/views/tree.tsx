@@ -22,7 +22,7 @@ interface Row {
   children: Row[];
   isFolded?: boolean;
   node: Node | null;
-  /** Of a folded row: how many, and their time. */
+  /** For a folded row: the number of rows, and their time. */
   folded?: { rows: number; duration: number };
 }
 

@@ -12,7 +12,7 @@ import { count, duration, instant, percent, plural, share } from "../text/units"
 
 const LIMIT = 500;
 
-/** How long the waits were, each of them, and one of them in full. */
+/** The durations of the waits, each of them, and one of them in full. */
 export function WaitsView() {
   const { address, go } = usePage();
   const { selection, sort } = address;
