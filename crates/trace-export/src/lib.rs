@@ -30,4 +30,4 @@ mod table;
 pub mod tables;
 
 pub use period::Period;
-pub use stacks::{StackSums, Stacks, Told};
+pub use stacks::{GroupBy, StackSums, Stacks};

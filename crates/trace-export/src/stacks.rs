@@ -22,11 +22,11 @@ pub enum Stacks {
 
 /// The key of the sums, in addition to call chains and lock classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum GroupBy {
     /// Nothing else.
-    ByCode,
+    Code,
     /// The threads that owned the locks, those that waited, and the kind of the waits.
-    ByThreadsAndKind,
+    ThreadsAndKind,
 }
 
 /// The key of a sum.
@@ -97,7 +97,7 @@ impl StackSum {
 #[derive(Debug)]
 pub struct StackSums {
     stacks: Stacks,
-    told: Told,
+    group_by: GroupBy,
     sums: IndexMap<StackKey, StackSum, RandomState>,
     /// The most keys, three quarters of them by thread. The rest shares one key.
     max_keys: usize,
@@ -109,14 +109,14 @@ impl StackSums {
     const MAX_KEYS: usize = 1_000_000;
 
     /// Creates sums without waits.
-    pub fn new(stacks: Stacks, told: Told) -> Self {
-        Self::with_max_keys(stacks, told, Self::MAX_KEYS)
+    pub fn new(stacks: Stacks, group_by: GroupBy) -> Self {
+        Self::with_max_keys(stacks, group_by, Self::MAX_KEYS)
     }
 
-    fn with_max_keys(stacks: Stacks, told: Told, max_keys: usize) -> Self {
+    fn with_max_keys(stacks: Stacks, group_by: GroupBy, max_keys: usize) -> Self {
         Self {
             stacks,
-            told,
+            group_by,
             sums: IndexMap::default(),
             max_keys,
             methods: MethodTable::default(),
@@ -192,14 +192,14 @@ impl StackSums {
             Stacks::Waiters => (false, true),
             Stacks::ChainGraph => (true, true),
         };
-        let is_told = self.told == Told::ByThreadsAndKind;
+        let by_threads = self.group_by == GroupBy::ThreadsAndKind;
         StackKey {
             lock_class: value(Aspect::LockClass),
             owner: of_owner.then(|| value(Aspect::OwnerChain)),
             waiter: of_waiter.then(|| value(Aspect::Chain)),
-            owner_thread: is_told.then(|| value(Aspect::OwnerThread)),
-            waiting_thread: is_told.then_some(wait.thread),
-            kind: is_told.then_some(wait.kind),
+            owner_thread: by_threads.then(|| value(Aspect::OwnerThread)),
+            waiting_thread: by_threads.then_some(wait.thread),
+            kind: by_threads.then_some(wait.kind),
         }
     }
 }
@@ -224,7 +224,7 @@ impl WaitSink for StackSums {
 
 impl DivisibleSink for StackSums {
     fn part(&self) -> Self {
-        Self::with_max_keys(self.stacks, self.told, self.max_keys)
+        Self::with_max_keys(self.stacks, self.group_by, self.max_keys)
     }
 
     fn merge(&mut self, part: Self) {
@@ -247,7 +247,7 @@ mod tests {
         let golden = "../trace-format/tests/golden/v4.lct";
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(golden);
         let mut analysis = Analysis::default().with_detail(Detail::Owners);
-        let mut sums = StackSums::with_max_keys(stacks, Told::ByThreadsAndKind, max_keys);
+        let mut sums = StackSums::with_max_keys(stacks, GroupBy::ThreadsAndKind, max_keys);
         let trace = TraceFile::open(&path).expect("a trace");
         trace
             .analyze(&mut analysis, &mut sums, |_| ControlFlow::Continue(()))
@@ -269,7 +269,7 @@ mod tests {
             waits: 1,
             duration_ns: 1,
         };
-        let mut sums = StackSums::with_max_keys(Stacks::Owners, Told::ByThreadsAndKind, 8);
+        let mut sums = StackSums::with_max_keys(Stacks::Owners, GroupBy::ThreadsAndKind, 8);
         let of_any_and_other = |sums: &StackSums| (sums.of_any_threads_ns(), sums.other_ns());
         for thread in 0..6 {
             sums.add(key(0, thread), sum);

@@ -138,7 +138,7 @@ impl OwnersRecord {
             }
         }
         if !self.safepoints_told {
-            text.push_str("; the trace does not tell of safepoints");
+            text.push_str("; the trace has no safepoints");
         }
         text
     }

@@ -482,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_can_be_no_file_the_reason_is_told() {
+    fn the_reason_for_a_missing_file_is_reported() {
         let create = |path: &str| {
             let error = BufferFile::create(Path::new(path), &FileHeader::default(), 1 << 20);
             error.unwrap_err().to_string()

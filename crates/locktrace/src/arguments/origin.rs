@@ -22,7 +22,7 @@ pub(crate) struct OriginArguments {
 
 impl OriginArguments {
     /// One of the options was given.
-    pub(crate) fn is_told(&self) -> bool {
+    pub(crate) fn is_given(&self) -> bool {
         self.host.is_some() || self.release.is_some() || self.nestings
     }
 

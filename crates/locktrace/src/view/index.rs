@@ -29,7 +29,7 @@ const EXTENSION: &str = ".idx";
 const FIRST_LINE: &[u8] = b"locktrace index 2\n";
 /// What unpacks to more is not believed.
 const MAX_UNPACKED_BYTES: u64 = 256 << 20;
-/// So much of a trace's start and of its end tells it apart from others.
+/// The part of a trace's start and of its end that distinguishes it from others.
 const DIGESTED_BYTES: u64 = 64 << 10;
 
 /// Where the index of a trace is, and which trace that is.

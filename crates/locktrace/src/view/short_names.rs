@@ -1,7 +1,7 @@
 //! Names that are short enough to show.
 //!
 //! A class file allows names of 65,535 bytes, and a trace any number of them. A
-//! file that is to be small has the beginning of such a name, and what tells it apart.
+//! file that is to be small has the beginning of such a name, and what distinguishes it.
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};

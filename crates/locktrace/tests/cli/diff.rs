@@ -32,7 +32,7 @@ fn json(text: &str) -> Value {
 }
 
 #[test]
-fn what_has_grown_is_told() {
+fn growth_is_reported() {
     let (_, text) = diff_of(&steady(40), &steady(60), "");
     insta::assert_snapshot!(text);
 }

@@ -30,7 +30,7 @@ fn answers(directory: &Path, options: &str) -> Vec<Value> {
     QUESTIONS.iter().map(answer).collect()
 }
 
-/// A trace that is larger than what of it tells it apart from others.
+/// A trace that is larger than the part that distinguishes it from others.
 fn large() -> (TempDir, Sample) {
     let sample = Sample::with_many_waits(20_000);
     let directory = directory_with(&sample, "t.lct");

@@ -64,7 +64,7 @@ impl Server {
         }
     }
 
-    /// Asks with these headers, beside those that every request has.
+    /// Asks with these headers, in addition to those of every request.
     fn request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         let mut request = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
         let host = self.address.to_string();

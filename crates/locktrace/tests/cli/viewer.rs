@@ -98,7 +98,7 @@ fn wrong_questions_are_wrong_usage() {
     assert_eq!(run.code, Some(2), "{}", run.stderr);
 }
 
-/// The model in an exported page, and what comes behind it.
+/// The model in an exported page, and what follows it.
 fn embedded(page: &str) -> (Value, &str) {
     let start = "<script id=\"locktrace-model\" type=\"application/octet-stream\">";
     let (_, rest) = page.split_once(start).expect("a model");
@@ -124,7 +124,7 @@ fn an_exported_file_has_the_model() {
     let (model, rest) = embedded(&page);
     assert!(
         rest.contains("<script>"),
-        "the page's script comes behind the model"
+        "the page's script follows the model"
     );
     let asked = succeed(directory.path(), "query demo.lct --ask embedded");
     assert_eq!(model, serde_json::from_str::<Value>(&asked).expect("JSON"));

@@ -22,7 +22,7 @@ fn shorter_holds() {
 }
 
 #[test]
-fn what_stays_is_told() {
+fn the_rest_is_reported() {
     insta::assert_snapshot!(demo(
         "what-if demo.lct --lock-class java.util.* --change unfair --processors 2 --top 1"
     ));

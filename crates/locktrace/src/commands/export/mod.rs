@@ -47,7 +47,7 @@ fn check(format: ExportFormat, arguments: &ExportArguments) -> Result<(), UsageE
     if arguments.lines && format != ExportFormat::Collapsed {
         return Err(UsageError("--lines is for --to collapsed"));
     }
-    if arguments.origin.is_told() && format != ExportFormat::Parquet {
+    if arguments.origin.is_given() && format != ExportFormat::Parquet {
         return Err(UsageError(
             "--host, --release and --nestings are for --to parquet",
         ));

@@ -2,7 +2,7 @@
 
 use trace_analysis::{Detail, TraceInput};
 use trace_export::otlp::{Process, ProfilesBuilder};
-use trace_export::{Period, StackSums, Told};
+use trace_export::{GroupBy, Period, StackSums};
 
 use crate::arguments::waits::WaitArguments;
 use crate::commands::export::arguments::ExportArguments;
@@ -18,7 +18,7 @@ pub(super) fn run(waits: &WaitArguments, arguments: &ExportArguments) -> outcome
     let (mut other_ns, mut of_any_threads_ns) = (0_u64, 0_u64);
     for trace in traces {
         let select = |trace: &TraceInput| waits.selection(trace);
-        let mut sums = StackSums::new(stacks::wanted(arguments), Told::ByThreadsAndKind);
+        let mut sums = StackSums::new(stacks::wanted(arguments), GroupBy::ThreadsAndKind);
         let mut analyzed = input::analyze_with(
             vec![trace],
             arguments.threads,

@@ -1,7 +1,7 @@
 //! Sums over call chains, for flame graphs and *pprof*.
 
 use trace_analysis::{Detail, TraceInput, TraceSummary};
-use trace_export::{Period, StackSums, Stacks, Told, collapsed, pprof};
+use trace_export::{GroupBy, Period, StackSums, Stacks, collapsed, pprof};
 
 use crate::arguments::waits::WaitArguments;
 use crate::commands::export::arguments::{ExportArguments, ExportFormat, ExportStacks};
@@ -18,12 +18,12 @@ pub(super) fn run(
     let traces = input::open(&arguments.traces, arguments.follow)?;
     let select = |trace: &TraceInput| waits.selection(trace);
     let is_profile = format == ExportFormat::Pprof;
-    let told = if is_profile {
-        Told::ByThreadsAndKind
+    let group_by = if is_profile {
+        GroupBy::ThreadsAndKind
     } else {
-        Told::ByCode
+        GroupBy::Code
     };
-    let mut sums = StackSums::new(wanted(arguments), told);
+    let mut sums = StackSums::new(wanted(arguments), group_by);
     let analyzed =
         input::analyze_with(traces, arguments.threads, Detail::Owners, select, &mut sums)?;
     let entities = &redaction.rename(analyzed.entities);

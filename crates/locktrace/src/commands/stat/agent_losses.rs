@@ -39,6 +39,6 @@ pub(crate) const MEANINGS: [(Counter, &str); 8] = [
 ];
 
 /// [`MEANINGS`] says what `counter` counts.
-pub(crate) fn is_told(counter: Counter) -> bool {
+pub(crate) fn is_listed(counter: Counter) -> bool {
     MEANINGS.iter().any(|&(listed, _)| listed == counter)
 }

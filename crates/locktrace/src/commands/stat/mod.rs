@@ -457,7 +457,7 @@ fn add_counters(text: &mut String, summary: &TraceSummary) {
     let mut table = new_table(["Tracer", "Value"]);
     let shown = ChainCost::of(summary).is_some();
     for &(counter, value) in &summary.tracer {
-        if shown && overhead::is_told(counter) || agent_losses::is_told(counter) {
+        if shown && overhead::is_listed(counter) || agent_losses::is_listed(counter) {
             continue;
         }
         table.add_row([counter.name(), &human::count(value)]);

@@ -99,7 +99,7 @@ impl HookCost {
 }
 
 /// [`ChainCost`] or [`HookCost`] tells what `counter` counts.
-pub(crate) fn is_told(counter: Counter) -> bool {
+pub(crate) fn is_listed(counter: Counter) -> bool {
     matches!(
         counter,
         Counter::Chains

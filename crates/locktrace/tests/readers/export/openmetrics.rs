@@ -176,7 +176,7 @@ fn several_traces_are_added_up() {
 }
 
 #[test]
-fn incomplete_traces_are_told() {
+fn incomplete_traces_are_reported() {
     let directory = demo();
     let directory = directory.path();
     let complete = "locktrace_trace_complete";
@@ -409,7 +409,7 @@ fn applications_share_the_folder_of_node_exporter() {
             );
         }
     }
-    // Without a label that tells them apart, it leaves out what a second file has, too.
+    // Without a label that distinguishes them, it leaves out what a second file has, too.
     write("metrics --format prometheus", "--label pid=");
     let scraped = exporter.scrape();
     let durations = scraped

@@ -121,7 +121,7 @@ LockTraceReportCommand::LockTraceReportCommand(outputStream* output, bool heap)
         "kind, lock-class, lock, thread, method, caller, chain, owner-thread, owner-method, owner-caller, owner-chain. "
         "Other than the default ones are about the last waits, as many as fit into memory",
         "STRING", false, "lock-class,owner-method,method"),
-    _top("top", "The most rows beside each other, 0 for all", "STRING", false, "10, or 0 for JSON"),
+    _top("top", "The most rows of a group, 0 for all", "STRING", false, "10, or 0 for JSON"),
     _kind("kind", "What threads waited for: contention, conditional, idle, sleep, or all", "STRING", false, "contention"),
     _from("from", "Only waits that ended since: 10s after the start of the trace, or -10s before now", "STRING", false),
     _format("format", "text or json", "STRING", false, "text") {

@@ -265,9 +265,9 @@ void LockTraceUnpark::write() {
 }
 
 // Under the parker's mutex. A permit that is there stays what it is. But a thread
-// takes it without the mutex, and what this unpark tells it must not be lost: the
-// exchange shows that the permit is still there, and comes behind all that was
-// written before.
+// takes it without the mutex, and must not miss what this unpark gives it: the
+// exchange shows that the permit is still there, and comes after everything that
+// was written before.
 void LockTraceParker::give_permit(volatile int* counter, int held) {
   if (held < 1 || is_stray(held) || Atomic::cmpxchg(held, counter, held) != held) *counter = new_permit();
 }
