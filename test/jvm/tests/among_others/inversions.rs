@@ -1,6 +1,7 @@
 //! Orders of locks that contradict each other, in a program that says when it nested which.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use jvm_tests::{check_program, locktrace};
 use serde_json::Value;
@@ -19,11 +20,7 @@ fn both_orders_are_found_with_their_code_and_how_close_they_were() {
             let begin_ns = [2, 3].map(|at| words[at].parse().expect("nanoseconds"));
             begins.entry(order).or_default().push(begin_ns);
         }
-        let trace = run.trace();
-        let arguments = ["lock-order", "--format", "json"].map(AsRef::as_ref);
-        let found = locktrace(arguments.into_iter().chain([trace.as_os_str()]));
-        assert_eq!(found.code, 0, "{}", found.stderr);
-        let found: Value = serde_json::from_str(&found.stdout).expect("JSON");
+        let found = lock_order(run.trace());
 
         let nestings = found["nestings"].as_array().expect("nestings");
         let own = |nesting: &&Value| class(&nesting["outer"]).starts_with("scenarios.Inversions$");
@@ -43,6 +40,7 @@ fn both_orders_are_found_with_their_code_and_how_close_they_were() {
 
         let inversions = found["inversions"].as_array().expect("inversions");
         assert_eq!(inversions.len(), 1, "{mode:?}: {found:#}");
+        assert_eq!(inversions[0]["certain"], true, "{mode:?}");
         let mut classes: Vec<_> = inversions[0]["locks"]
             .as_array()
             .expect("locks")
@@ -69,6 +67,36 @@ fn both_orders_are_found_with_their_code_and_how_close_they_were() {
             "{mode:?}: {found_ns} ns, not {least_ns} to {most_ns} ns"
         );
     });
+}
+
+#[test]
+fn one_thread_and_guarded_threads_are_no_inversion() {
+    for (how, cycles) in [
+        ("one", "cycles_of_too_few_threads"),
+        ("guarded", "guarded_cycles"),
+    ] {
+        let program = ["scenarios.HarmlessInversions", "40", how];
+        check_program(&program, &[], |mode, run| {
+            let found = lock_order(run.trace());
+            let orders = found["nestings"].as_array().expect("nestings").iter();
+            let orders = orders.map(|nesting| ["outer", "inner"].map(|side| class(&nesting[side])));
+            let name = |class: &str| class.rsplit('$').next().unwrap_or(class).to_owned();
+            let orders: Vec<_> = orders.map(|order| order.map(name)).collect();
+            for order in [["First", "Second"], ["Second", "First"]] {
+                let order = order.map(str::to_owned);
+                assert!(orders.contains(&order), "{mode:?}: {how}: {found:#}");
+            }
+            assert_eq!(found[cycles], 1, "{mode:?}: {how}: {found:#}");
+            assert_eq!(found["inversions"], Value::Array(Vec::new()), "{mode:?}");
+        });
+    }
+}
+
+fn lock_order(trace: &Path) -> Value {
+    let arguments = ["lock-order", "--format", "json"].map(AsRef::as_ref);
+    let found = locktrace(arguments.into_iter().chain([trace.as_os_str()]));
+    assert_eq!(found.code, 0, "{}", found.stderr);
+    serde_json::from_str(&found.stdout).expect("JSON")
 }
 
 /// The shortest time between a moment of each of two spans.
