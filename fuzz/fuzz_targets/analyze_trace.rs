@@ -73,9 +73,9 @@ fn trace(chunks: &[Vec<Segment>], repetitions: u32) -> Vec<u8> {
 
 fn analyze(trace: &[u8], input: &Input) {
     let detail = if input.lists_contentions {
-        Detail::Contentions
+        Detail::CONTENTIONS
     } else {
-        Detail::OwnerCode
+        Detail::CODE
     };
     let max_pending_events = input.max_pending_events.into();
     let mut analysis = Analysis::new(Limits { max_pending_events }).with_detail(detail);

@@ -353,7 +353,7 @@ fn analyze_repeatedly(arrivals: &[Arrival]) {
         let last = last_numbers.entry(arrival.lock()).or_default();
         *last = arrival.numbers().last().unwrap_or(0).max(*last);
     }
-    let mut analysis = Analysis::default().with_detail(Detail::OwnerCode);
+    let mut analysis = Analysis::default().with_detail(Detail::CODE);
     let mut trace = analysis.begin_trace(VERSION, Capabilities::HOLDS);
     for (thread, event) in descriptions(THREADS * REPETITIONS as u32) {
         trace.event(thread, &event, &mut ());

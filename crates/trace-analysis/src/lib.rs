@@ -63,10 +63,11 @@ pub use aggregate::wait_stats::{
     Durations, Figures, HoldFigures, LockFigures, ThreadFigures, WaitFigures,
 };
 pub use blame::activity::overhead::HookTime;
-pub use blame::activity::sums::OwnerTimes;
+pub use blame::activity::owner_times::OwnerTimes;
 pub use input::trace_file::{FileReader, TraceError, TraceFile};
 pub use input::trace_input::TraceInput;
 pub use model::counter::{Counter, Counters, Severity};
+pub use model::detail::{BlameBy, Detail};
 pub use model::entity::renamed::{RenamedEntities, Renaming};
 pub use model::entity::{
     Chain, ChainIndex, ClassIndex, Entities, Frame, Lock, LockIndex, Method, MethodIndex, Thread,
@@ -76,9 +77,8 @@ pub use model::placeholder::PLACEHOLDERS;
 pub use model::signature::{is_method_descriptor, is_type_descriptor};
 pub use model::time_range::TimeRange;
 pub use model::wait::{
-    Blame, Contention, Detail, EndedHolds, Holds, Mechanism, OpenWait, OwnWait, Owner,
-    OwnerActivity, Root, RootEnd, RootPart, SafepointPhase, UnknownOwner, Wait, WaitEnd, WaitId,
-    WaitKind,
+    Blame, Contention, EndedHolds, Holds, Mechanism, OpenWait, OwnWait, Owner, OwnerActivity, Root,
+    RootEnd, RootPart, SafepointPhase, UnknownOwner, Wait, WaitEnd, WaitId, WaitKind,
 };
 pub use model::wait_sink::{DivisibleSink, WaitSink};
 pub use pipeline::analysis::{Analysis, Findings, Limits, TraceAnalysis};

@@ -151,11 +151,11 @@ impl RunCollector {
     pub fn detail(&self) -> Detail {
         let of_threads = self.aspects.contains(&Aspect::OwnerThread);
         let of_rows = if of_threads {
-            Detail::Owners
+            Detail::OWNERS
         } else {
-            Detail::OwnerCode
+            Detail::CODE
         };
-        of_rows.max(self.compared.detail())
+        of_rows.and(self.compared.detail())
     }
 
     /// Returns the aspects of the rows.

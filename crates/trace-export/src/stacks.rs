@@ -93,7 +93,7 @@ impl StackSum {
     }
 }
 
-/// Sums over waits by call chain. An analysis has to find [`Detail::Owners`](trace_analysis::Detail).
+/// Sums over waits by call chain. An analysis has to find [`Detail::OWNERS`](trace_analysis::Detail).
 #[derive(Debug)]
 pub struct StackSums {
     stacks: Stacks,
@@ -246,7 +246,7 @@ mod tests {
     fn sums_of_golden_trace(stacks: Stacks, max_keys: usize) -> StackSums {
         let golden = "../trace-format/tests/golden/v4.lct";
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(golden);
-        let mut analysis = Analysis::default().with_detail(Detail::Owners);
+        let mut analysis = Analysis::default().with_detail(Detail::OWNERS);
         let mut sums = StackSums::with_max_keys(stacks, GroupBy::ThreadsAndKind, max_keys);
         let trace = TraceFile::open(&path).expect("a trace");
         trace

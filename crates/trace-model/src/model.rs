@@ -148,9 +148,9 @@ impl Model {
     /// Returns the detail that an analysis needs for this model.
     pub fn detail(&self) -> Detail {
         if self.store.has_parts() {
-            Detail::Contentions
+            Detail::CONTENTIONS
         } else {
-            Detail::Owners
+            Detail::OWNERS
         }
     }
 

@@ -21,7 +21,7 @@ pub struct LiveSums {
 
 impl LiveSums {
     /// The detail that an analysis has to find.
-    pub const DETAIL: Detail = Detail::Owners;
+    pub const DETAIL: Detail = Detail::OWNERS;
 
     /// Creates sums that take at most `bytes` of memory.
     pub fn within(bytes: usize) -> Self {

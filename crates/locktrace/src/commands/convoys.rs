@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &ConvoysArguments) -> outcome::Result<Outcome> {
     };
     let mut convoys = Convoys::default();
     let analyzed =
-        input::analyze_with(traces, common.threads, Detail::Owners, select, &mut convoys)?;
+        input::analyze_with(traces, common.threads, Detail::OWNERS, select, &mut convoys)?;
     let report = ConvoyReport {
         convoys: convoys.convoys(arguments.min_waits),
         wake_ups: convoys.wake_ups(),

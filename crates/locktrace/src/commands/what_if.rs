@@ -99,7 +99,7 @@ pub(crate) fn run(arguments: &WhatIfArguments) -> outcome::Result<Outcome> {
     let analyzed = input::analyze_with(
         traces,
         common.threads,
-        Detail::Contentions,
+        Detail::CONTENTIONS,
         select,
         &mut what_if,
     )?;

@@ -88,7 +88,7 @@ impl Reader {
 
     /// Reads to the end, and takes the last snapshot.
     fn read_all(&mut self, mut input: TraceInput) -> Result<TopSnapshot, TraceError> {
-        let mut analysis = Analysis::new(Limits::default()).with_detail(Detail::Contentions);
+        let mut analysis = Analysis::new(Limits::default()).with_detail(Detail::CONTENTIONS);
         let mut trace = analysis.begin_trace(input.version(), input.header().capabilities);
         while let Some(chunk) = input.next_chunk()? {
             // It says until when the trace is complete: what has been read is about that moment,

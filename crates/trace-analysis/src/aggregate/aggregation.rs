@@ -11,9 +11,10 @@ use crate::aggregate::overloads::Overloads;
 use crate::aggregate::row_cache::{PathKey, RootKey, RootKeyParts, RowCache};
 use crate::aggregate::value::Value;
 use crate::collections::hash::SeededMap;
+use crate::model::detail::{BlameBy, Detail};
 use crate::model::entity::Entities;
 use crate::model::packed_owner::PackedOwner;
-use crate::model::wait::{Detail, Owner, UnknownOwner, Wait};
+use crate::model::wait::{Owner, UnknownOwner, Wait};
 use crate::model::wait_sink::{DivisibleSink, WaitSink};
 
 /// Sums over some contentions.
@@ -193,6 +194,7 @@ impl Aggregation {
         let of_owner = |aspect: &Aspect| aspect.is_of_owner();
         let common = aspects.iter().position(of_owner).unwrap_or(aspects.len());
         let by_root = aspects.iter().any(|aspect| aspect.is_of_root());
+        let (owner_mask, root_key) = keys(&aspects);
         let (direct, roots) = if by_root {
             (common, aspects.len())
         } else {
@@ -203,9 +205,9 @@ impl Aggregation {
             root_paths: RowCache::new(roots),
             common,
             by_root,
-            root_key: root_key(&aspects),
+            root_key,
             by_thread: aspects.contains(&Aspect::Thread),
-            owner_mask: owner_mask(&aspects),
+            owner_mask,
             aspects,
             tree: NodeTree::default(),
             methods: MethodTable::new(libraries),
@@ -229,18 +231,18 @@ impl Aggregation {
 
     /// Returns how much an analysis has to find out for this aggregation.
     pub fn detail(&self) -> Detail {
-        if self.aspects.iter().any(|aspect| aspect.is_of_sample()) {
-            Detail::Samples
-        } else if self.by_root {
-            let by_thread = [Aspect::OwnerThread, Aspect::RootOwnerThread];
-            match by_thread.iter().any(|aspect| self.aspects.contains(aspect)) {
-                true => Detail::RootsOfOwners,
-                false => Detail::RootsOfCode,
-            }
-        } else if self.aspects.contains(&Aspect::OwnerThread) {
-            Detail::Owners
-        } else {
-            Detail::OwnerCode
+        if self.root_key.by_sample {
+            return Detail::CONTENTIONS.with_samples();
+        }
+        let by_thread = [Aspect::OwnerThread, Aspect::RootOwnerThread];
+        let by = match by_thread.iter().any(|aspect| self.aspects.contains(aspect)) {
+            true => BlameBy::Owner,
+            false => BlameBy::Code,
+        };
+        Detail {
+            by,
+            roots: self.by_root,
+            samples: false,
         }
     }
 
@@ -495,29 +497,40 @@ impl WaitSink for Aggregation {
     }
 }
 
-/// What `aspects` look at of an [`PackedOwner::key`].
-fn owner_mask(aspects: &[Aspect]) -> u64 {
-    let masks = aspects.iter().map(|aspect| match aspect {
-        Aspect::OwnerThread => u64::MAX << 32,
-        Aspect::OwnerMethod | Aspect::OwnerCaller | Aspect::OwnerChain => u32::MAX.into(),
-        _ => 0,
-    });
-    masks.fold(0, |all, mask| all | mask)
-}
+/// The bits of a [`PackedOwner::key`] that hold the thread, and those that hold the call chain.
+const THREAD_BITS: u64 = u64::MAX << 32;
+const CHAIN_BITS: u64 = u32::MAX as u64;
 
-/// What `aspects` look at of root owners.
-fn root_key(aspects: &[Aspect]) -> RootKeyParts {
-    let masks = aspects.iter().map(|aspect| match aspect {
-        Aspect::RootOwnerThread => u64::MAX << 32,
-        Aspect::RootOwnerMethod => u32::MAX.into(),
-        _ => 0,
-    });
-    RootKeyParts {
-        end_mask: masks.fold(0, |all, mask| all | mask),
-        by_depth: aspects.contains(&Aspect::Depth),
-        by_activity: aspects.contains(&Aspect::OwnerActivity),
-        by_sample: aspects.iter().any(|aspect| aspect.is_of_sample()),
+/// What `aspects` look at of a [`PackedOwner::key`], and of root owners.
+fn keys(aspects: &[Aspect]) -> (u64, RootKeyParts) {
+    let (mut owner_mask, mut root) = (0, RootKeyParts::default());
+    for aspect in aspects {
+        match aspect {
+            Aspect::OwnerThread => owner_mask |= THREAD_BITS,
+            Aspect::OwnerMethod | Aspect::OwnerCaller | Aspect::OwnerChain => {
+                owner_mask |= CHAIN_BITS;
+            }
+            Aspect::RootOwnerThread => root.end_mask |= THREAD_BITS,
+            Aspect::RootOwnerMethod => root.end_mask |= CHAIN_BITS,
+            Aspect::Depth => root.by_depth = true,
+            Aspect::OwnerActivity => root.by_activity = true,
+            Aspect::OwnerSample | Aspect::OwnerSampleChain => root.by_sample = true,
+            // The lock is in the key in any case.
+            Aspect::RootLockClass => {}
+            Aspect::Mechanism
+            | Aspect::Kind
+            | Aspect::LockClass
+            | Aspect::Lock
+            | Aspect::LockSite
+            | Aspect::LockSiteChain
+            | Aspect::Thread
+            | Aspect::Method
+            | Aspect::Caller
+            | Aspect::Chain
+            | Aspect::WaitEnd => {}
+        }
     }
+    (owner_mask, root)
 }
 
 impl Default for NodeTree {

@@ -152,7 +152,7 @@ impl Aspect {
     }
 
     /// Depends on what the owner did, as waiting for another lock: an analysis has to find
-    /// [`Detail::Roots`](crate::Detail::Roots) for it, or more if it [is of
+    /// [root owners](crate::Detail::roots) for it, and more if it [is of
     /// samples](Self::is_of_sample).
     pub const fn is_of_root(self) -> bool {
         matches!(
@@ -166,7 +166,7 @@ impl Aspect {
     }
 
     /// Depends on where the owner was sampled: an analysis has to find
-    /// [`Detail::Samples`](crate::Detail::Samples) for it.
+    /// [samples](crate::Detail::samples) for it.
     pub const fn is_of_sample(self) -> bool {
         matches!(self, Aspect::OwnerSample | Aspect::OwnerSampleChain)
     }

@@ -168,7 +168,7 @@ pub struct Reentries {
 }
 
 /// Collects convoys and wake-ups from the waits that an analysis finds, of any
-/// [`Detail`](crate::Detail) but [`Detail::OwnerCode`](crate::Detail::OwnerCode).
+/// [`Detail`](crate::Detail) but [`Detail::CODE`](crate::Detail::CODE).
 #[derive(Clone, Debug, Default)]
 pub struct Convoys {
     periods: SeededMap<LockIndex, Periods>,

@@ -27,7 +27,7 @@ pub(crate) struct RootKey {
 }
 
 /// What is told apart of root owners.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RootKeyParts {
     /// Of the root owner, as of a [`PackedOwner::key`].
     pub(crate) end_mask: u64,

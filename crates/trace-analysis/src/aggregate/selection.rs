@@ -7,9 +7,10 @@ use crate::aggregate::method_table::MethodTable;
 use crate::aggregate::pattern::Pattern;
 use crate::aggregate::value::Value;
 use crate::collections::hash::SeededMap;
+use crate::model::detail::Detail;
 use crate::model::entity::Entities;
 use crate::model::time_range::TimeRange;
-use crate::model::wait::{Blame, Contention, Detail, Owner, Wait, WaitKind};
+use crate::model::wait::{Blame, Contention, Owner, Wait, WaitKind};
 
 /// What is considered of the waits of a trace: at first everything.
 ///
@@ -82,18 +83,16 @@ impl Selection {
 
     /// Returns how much an analysis has to find out for the conditions.
     pub fn detail(&self) -> Detail {
-        let of_sample = |condition: &Condition| condition.aspect.is_of_sample();
-        let of_root = |condition: &Condition| condition.aspect.is_of_root();
-        let of_owner_thread = |condition: &Condition| condition.aspect == Aspect::OwnerThread;
-        if self.conditions.iter().any(of_sample) {
-            Detail::Samples
-        } else if self.conditions.iter().any(of_root) {
-            Detail::Roots
-        } else if self.conditions.iter().any(of_owner_thread) {
-            Detail::Owners
-        } else {
-            Detail::OwnerCode
-        }
+        let details = self
+            .conditions
+            .iter()
+            .map(|condition| match condition.aspect {
+                aspect if aspect.is_of_sample() => Detail::CONTENTIONS.with_samples(),
+                aspect if aspect.is_of_root() => Detail::CONTENTIONS.with_roots(),
+                Aspect::OwnerThread => Detail::OWNERS,
+                _ => Detail::CODE,
+            });
+        details.fold(Detail::CODE, Detail::and)
     }
 }
 

@@ -253,7 +253,7 @@ fn distinct_threads(threads: &SeededSet<ThreadIndex>, entities: &Entities) -> us
     canonical.collect::<SeededSet<_>>().len()
 }
 
-/// Collects them from the waits that an analysis with [`Detail::Owners`](crate::Detail::Owners)
+/// Collects them from the waits that an analysis with [`Detail::OWNERS`](crate::Detail::OWNERS)
 /// finds.
 #[derive(Clone, Debug, Default)]
 pub struct Figures {

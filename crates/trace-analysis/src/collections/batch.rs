@@ -31,13 +31,6 @@ impl<T> Batch<T> {
         self.items.len() >= SIZE
     }
 
-    /// Adds all items. Returns whether the batch is to be taken.
-    #[inline]
-    pub(crate) fn append(&mut self, items: &mut Vec<T>) -> bool {
-        self.items.append(items);
-        self.items.len() >= SIZE
-    }
-
     /// Takes what there is, if it is anything.
     pub(crate) fn take(&mut self) -> Option<Vec<T>> {
         if self.items.is_empty() {

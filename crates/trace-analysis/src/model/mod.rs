@@ -1,6 +1,7 @@
 //! Entities, waits and counters: what all stages of the analysis speak of.
 
 pub(crate) mod counter;
+pub(crate) mod detail;
 pub(crate) mod entity;
 pub(crate) mod entity_store;
 pub(crate) mod label;

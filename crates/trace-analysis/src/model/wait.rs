@@ -196,12 +196,11 @@ pub struct Wait {
     /// Who made the thread wait, each owner once, in no order; at least one.
     pub blame: Vec<Blame>,
     /// The parts of the wait, in order and without gaps; at least one. Empty unless the
-    /// analysis finds [`Detail::Contentions`].
+    /// analysis finds [them](crate::Detail::CONTENTIONS).
     pub contentions: Vec<Contention>,
     /// The same parts, split by their root owners: in order and without gaps. Empty unless
-    /// the analysis finds root owners. Where it finds [`Detail::RootsOfCode`] or
-    /// [`Detail::RootsOfOwners`], they may be sums instead: a part for each owner, all of which begin
-    /// with the wait.
+    /// the analysis finds [root owners](crate::Detail::roots). Where it does not find contentions, they
+    /// may be sums instead: a part for each owner, all of which begin with the wait.
     pub roots: Vec<RootPart>,
 }
 
@@ -320,55 +319,6 @@ pub struct OpenWait {
     pub holder: Option<(ThreadIndex, ChainIndex)>,
 }
 
-/// How much the analysis finds out about who made threads wait. What is not asked for costs
-/// nothing: a wait can have as many contentions as the lock had owners meanwhile.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Detail {
-    /// What each call chain had of a wait, whichever threads were the owners: the thread of
-    /// an owner is one of them. Of a lock that guards the initialization of a class, as
-    /// [`Owners`](Self::Owners).
-    OwnerCode,
-    /// What each owner had of a wait: a thread with a call chain.
-    Owners,
-    /// What each call chain had of a wait, and the root owners behind that. Waits are held back until
-    /// those of their owners are known.
-    RootsOfCode,
-    /// What each owner had of a wait, and the root owners behind that.
-    RootsOfOwners,
-    /// The single contentions, too.
-    #[default]
-    Contentions,
-    /// The root owner of each, too.
-    Roots,
-    /// The same, and where owners stood, as far as they were sampled.
-    Samples,
-}
-
-impl Detail {
-    /// Both what `self` is and what `other` is.
-    #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        match (self.min(other), self.max(other)) {
-            (Self::Owners, Self::RootsOfCode) => Self::RootsOfOwners,
-            (Self::RootsOfCode | Self::RootsOfOwners, Self::Contentions) => Self::Roots,
-            (_, more) => more,
-        }
-    }
-
-    /// Whether root owners are looked for.
-    pub(crate) fn has_roots(self) -> bool {
-        match self {
-            Self::OwnerCode | Self::Owners | Self::Contentions => false,
-            Self::RootsOfCode | Self::RootsOfOwners | Self::Roots | Self::Samples => true,
-        }
-    }
-
-    /// Whether they are, and parts of a wait may be added up.
-    pub(crate) fn adds_up_roots(self) -> bool {
-        matches!(self, Self::RootsOfCode | Self::RootsOfOwners)
-    }
-}
-
 /// What one owner had of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blame {
@@ -407,7 +357,7 @@ pub struct RootPart {
     /// The safepoint that there was meanwhile, if the direct owner did not wait itself.
     pub safepoint: Option<SafepointPhase>,
     /// Where the direct owner stood then, by an estimate of its samples. `None` if it was not sampled,
-    /// or the analysis does not find [`Detail::Samples`].
+    /// or the analysis does not find [that](crate::Detail::samples).
     pub sample: Option<ChainIndex>,
     /// What was behind it.
     pub root: Root,

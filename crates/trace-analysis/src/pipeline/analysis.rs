@@ -6,12 +6,12 @@ use crate::aggregate::kind_totals::WaitTally;
 use crate::aggregate::selection::Selection;
 use crate::aggregate::statistics::Statistics;
 use crate::aggregate::still_blocked::StillBlocked;
-use crate::blame::activity::sums::OwnerTimes;
+use crate::blame::activity::owner_times::OwnerTimes;
 use crate::model::counter::Counters;
+use crate::model::detail::Detail;
 use crate::model::entity::Entities;
 use crate::model::entity_store::{EntityStore, InUse};
 use crate::model::time_range::TimeRange;
-use crate::model::wait::Detail;
 use crate::model::wait_sink::WaitSink;
 use crate::pipeline::blame_stage::{BlameStage, Blamed, SameThread, Setup};
 use crate::pipeline::ingest::{Ingest, Pending};
@@ -154,9 +154,9 @@ impl Analysis {
         let max_pending = self.limits.max_pending_events;
         let selection = &self.selection;
         // What is selected of a wait is selected part by part.
-        let is_by_owners = self.owner_times || self.detail.has_roots();
+        let is_by_owners = self.owner_times || self.detail.roots;
         let by_parts = match selection.has_conditions() && is_by_owners {
-            true => Detail::Contentions,
+            true => Detail::CONTENTIONS,
             false => self.detail,
         };
         let setup = Setup {

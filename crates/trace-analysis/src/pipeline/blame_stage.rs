@@ -6,17 +6,18 @@ use crate::aggregate::kind_totals::WaitTally;
 use crate::aggregate::selection::Selection;
 use crate::aggregate::still_blocked::StillBlocked;
 use crate::blame::activity::owner_facts::ToThread;
-use crate::blame::activity::sums::OwnerTimes;
+use crate::blame::activity::owner_times::OwnerTimes;
 use crate::blame::facts::trace_end::TraceEnd;
 use crate::blame::monitor::dispatcher::LockDispatcher;
-use crate::blame::park::{Parks, Sink};
-use crate::blame::timeline::hold_range::HoldRanges;
-use crate::blame::timeline::hold_spans::HoldSpans;
+use crate::blame::park::Parks;
+use crate::blame::timeline::context::{Context, WaitOutput};
+use crate::blame::timeline::hold_spans::{HoldSpans, Trail};
 use crate::model::counter::Counters;
+use crate::model::detail::Detail;
 use crate::model::entity::{ChainIndex, Entities};
 use crate::model::entity_store::{EntityStore, InUse};
 use crate::model::time_range::TimeRange;
-use crate::model::wait::{Detail, EndedHolds, OpenWait, Wait, WaitKind};
+use crate::model::wait::{EndedHolds, OpenWait, Wait, WaitKind};
 use crate::model::wait_sink::WaitSink;
 use crate::order::lock_event::{LockEvent, PackedHolds};
 use crate::order::park::event::ParkEvent;
@@ -54,7 +55,13 @@ pub(crate) trait Stage {
 pub(crate) struct BlameStage {
     dispatcher: LockDispatcher,
     parks: Parks,
-    delivery: Output,
+    common: Common,
+}
+
+/// What monitors and parks have in common.
+#[derive(Debug)]
+struct Common {
+    output: Output,
     counters: Counters,
     detail: Detail,
     range: TimeRange,
@@ -62,6 +69,46 @@ pub(crate) struct BlameStage {
     wait: Wait,
     /// When owners had locks that threads waited for; the same.
     spans: HoldSpans,
+}
+
+/// Passes waits on, with what they refer to.
+struct Passing<'a> {
+    output: &'a mut Output,
+    entities: &'a Entities,
+    sink: &'a mut dyn WaitSink,
+}
+
+impl WaitOutput for Passing<'_> {
+    fn wait(&mut self, wait: &mut Wait, trail: Trail, counters: &mut Counters) {
+        self.output
+            .pass_on((wait, trail), self.entities, counters, self.sink);
+    }
+}
+
+impl Common {
+    /// Runs what finds out who is to blame, and takes the waits that it passes on.
+    #[inline]
+    fn run(
+        &mut self,
+        entities: &Entities,
+        sink: &mut dyn WaitSink,
+        stage: impl FnOnce(&mut Context<'_>),
+    ) {
+        stage(&mut Context {
+            entities,
+            detail: self.detail,
+            range: self.range,
+            counters: &mut self.counters,
+            spans: &mut self.spans,
+            wait: &mut self.wait,
+            output: &mut Passing {
+                output: &mut self.output,
+                entities,
+                sink,
+            },
+        });
+        self.output.add_spans(&mut self.spans);
+    }
 }
 
 /// What is to be known to begin.
@@ -107,26 +154,27 @@ impl BlameStage {
             owner_times,
             selection,
         } = setup;
-        let range = selection.range();
         Self {
-            dispatcher: LockDispatcher::new(trace, has_holds, detail, range),
+            dispatcher: LockDispatcher::new(trace, has_holds),
             parks: Parks::new(trace),
-            delivery: Output::new(selection, detail, owner_times),
-            counters: Counters::default(),
-            detail,
-            range,
-            wait: Wait::blank(),
-            spans: HoldSpans {
-                are_wanted: (owner_times && detail < Detail::Contentions)
-                    && selection.may_select(WaitKind::Contention),
-                ..HoldSpans::default()
+            common: Common {
+                output: Output::new(selection, detail, owner_times),
+                counters: Counters::default(),
+                detail,
+                range: selection.range(),
+                wait: Wait::blank(),
+                spans: HoldSpans {
+                    are_wanted: (owner_times && !detail.has_contentions())
+                        && selection.may_select(WaitKind::Contention),
+                    ..HoldSpans::default()
+                },
             },
         }
     }
 
     /// What owners did is added up by that thread from now on, as far as it can.
     pub(crate) fn pass_owner_facts_to(&mut self, thread: ToThread) {
-        self.delivery.pass_owner_facts_to(thread);
+        self.common.output.pass_owner_facts_to(thread);
     }
 
     /// Where threads' stacks are.
@@ -151,7 +199,7 @@ impl BlameStage {
                 holds,
                 ..
             } = *event
-            && self.range.contains(time_ns)
+            && self.common.range.contains(time_ns)
             && let Some(lock) = self.dispatcher.lock(lock)
         {
             sink.holds(EndedHolds {
@@ -161,13 +209,10 @@ impl BlameStage {
                 holds: holds.get(),
             });
         }
-        let (wait, counters) = (&mut self.wait, &mut self.counters);
-        let spans = &mut self.spans;
-        if (self.dispatcher).dispatch(lock, step, spans, wait, entities, counters) {
-            let wait = (wait, &mut spans.shared);
-            self.delivery.pass_on(wait, entities, counters, sink);
-        }
-        self.delivery.add_spans(spans);
+        let dispatcher = &mut self.dispatcher;
+        self.common.run(entities, sink, |context| {
+            dispatcher.dispatch(lock, step, context);
+        });
     }
 
     /// Replays the next step of a domain of parks.
@@ -182,7 +227,7 @@ impl BlameStage {
         if sink.wants_holds()
             && let Step::Event { event, .. } = step
             && let ParkEvent::Release(release) = event
-            && self.range.contains(release.time_ns)
+            && self.common.range.contains(release.time_ns)
         {
             sink.holds(EndedHolds {
                 lock: release.lock,
@@ -191,25 +236,15 @@ impl BlameStage {
                 holds: PackedHolds::from(release.hold).get(),
             });
         }
-        let delivery = &mut self.delivery;
-        let mut sink = Sink {
-            entities,
-            detail: self.detail,
-            range: self.range,
-            counters: &mut self.counters,
-            spans: &mut self.spans,
-            wait: &mut self.wait,
-            on_wait: &mut |wait, shared, counters| {
-                delivery.pass_on((wait, shared), entities, counters, sink);
-            },
-        };
-        self.parks.dispatch(domain, step, &mut sink);
-        self.delivery.add_spans(&mut self.spans);
+        let parks = &mut self.parks;
+        self.common.run(entities, sink, |context| {
+            parks.dispatch(domain, step, context);
+        });
     }
 
     /// One more pending chain is given out.
     pub(crate) fn pending(&mut self) {
-        self.delivery.chains.push();
+        self.common.output.chains.push();
     }
 
     /// A pending chain stands for this one.
@@ -220,9 +255,9 @@ impl BlameStage {
         entities: &Entities,
         sink: &mut dyn WaitSink,
     ) {
-        self.delivery.chains.resolve(pending, chain);
-        let counters = &mut self.counters;
-        self.delivery.resolved(pending, entities, counters, sink);
+        self.common.output.chains.resolve(pending, chain);
+        let counters = &mut self.common.counters;
+        (self.common.output).resolved(pending, entities, counters, sink);
     }
 
     /// Forgets the locks for which no thread waits, where the trace does not say that they have
@@ -233,22 +268,12 @@ impl BlameStage {
         in_use: &mut InUse,
         sink: &mut dyn WaitSink,
     ) {
-        let delivery = &mut self.delivery;
-        self.parks.forget_unused(&mut Sink {
-            entities,
-            detail: self.detail,
-            range: self.range,
-            counters: &mut self.counters,
-            spans: &mut self.spans,
-            wait: &mut self.wait,
-            on_wait: &mut |wait, shared, counters| {
-                delivery.pass_on((wait, shared), entities, counters, sink);
-            },
-        });
-        self.delivery.add_spans(&mut self.spans);
+        let parks = &mut self.parks;
+        self.common
+            .run(entities, sink, |context| parks.forget_unused(context));
         in_use.locks.extend(self.dispatcher.locks());
         in_use.locks.extend(self.parks.locks());
-        self.delivery.add_in_use(in_use);
+        self.common.output.add_in_use(in_use);
     }
 
     /// The waits that have not ended, in no order.
@@ -260,58 +285,53 @@ impl BlameStage {
 
     /// How many waits are held back.
     pub(crate) fn held_waits(&self) -> usize {
-        self.delivery.held()
+        self.common.output.held()
     }
 
     /// The JVM or the system did that.
     pub(crate) fn system(&mut self, fact: SystemFact) {
         match fact {
-            SystemFact::Freeze(freeze) => self.spans.freezes.add(freeze),
-            fact => self.delivery.system(fact),
+            SystemFact::Freeze(freeze) => return self.common.spans.freezes.add(freeze),
+            SystemFact::Safepoint(safepoint) if self.common.detail.roots => {
+                self.common.spans.safepoints.add(safepoint);
+            }
+            _ => {}
         }
+        self.common.output.system(fact);
     }
 
     /// What has been found so far.
     pub(crate) fn waits(&self) -> &WaitTally {
-        self.delivery.waits()
+        self.common.output.waits()
     }
 
     pub(crate) fn counters(&self) -> &Counters {
-        &self.counters
+        &self.common.counters
     }
 
     /// No more events: waits that have not ended go to `sink` as such.
     pub(crate) fn finish(
-        mut self,
+        self,
         end: &TraceEnd,
         entities: &Entities,
         sink: &mut dyn WaitSink,
     ) -> Blamed {
-        let delivery = &mut self.delivery;
-        let mut on_wait = |wait: &mut Wait, shared: &mut HoldRanges, counters: &mut Counters| {
-            delivery.pass_on((wait, shared), entities, counters, sink);
-        };
-        let (wait, counters) = (&mut self.wait, &mut self.counters);
-        let spans = &mut self.spans;
-        self.dispatcher
-            .finish(end, spans, wait, counters, &mut on_wait);
-        let mut to_delivery = Sink {
-            entities,
-            detail: self.detail,
-            range: self.range,
-            counters,
-            spans,
-            wait,
-            on_wait: &mut on_wait,
-        };
-        self.parks.finish(end, &mut to_delivery);
-        self.delivery.add_spans(spans);
-        self.delivery.finish(entities, &mut self.counters, sink);
+        let mut common = self.common;
+        common.run(entities, sink, |context| {
+            self.dispatcher.finish(end, context);
+            self.parks.finish(end, context);
+        });
+        let Common {
+            mut output,
+            mut counters,
+            ..
+        } = common;
+        output.finish(entities, &mut counters, sink);
         Blamed {
-            counters: self.counters,
-            owner_times: self.delivery.take_owner_times(),
-            waits: self.delivery.waits().clone(),
-            still_blocked: self.delivery.still_blocked,
+            counters,
+            owner_times: output.take_owner_times(),
+            waits: output.waits().clone(),
+            still_blocked: output.still_blocked,
         }
     }
 }

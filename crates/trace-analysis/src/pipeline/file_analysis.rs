@@ -7,7 +7,7 @@ use trace_format::{Counter as TracerCounter, Damage};
 use crate::aggregate::kind_totals::WaitTally;
 use crate::aggregate::statistics::Statistics;
 use crate::aggregate::still_blocked::StillBlocked;
-use crate::blame::activity::sums::OwnerTimes;
+use crate::blame::activity::owner_times::OwnerTimes;
 use crate::input::trace_file::{TraceError, TraceFile};
 use crate::input::trace_input::TraceInput;
 use crate::model::counter::{Counter, Counters, Severity};

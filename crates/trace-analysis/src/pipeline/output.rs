@@ -4,19 +4,19 @@ use crate::aggregate::kind_totals::WaitTally;
 use crate::aggregate::selection::{Selection, Selector};
 use crate::aggregate::still_blocked::StillBlocked;
 use crate::blame::activity::owner_facts::{OwnerFacts, ToThread};
-use crate::blame::activity::sums::OwnerTimes;
+use crate::blame::activity::owner_times::OwnerTimes;
 use crate::blame::monitor::dispatcher::detail_of;
 use crate::blame::root_owner::resolver::{RootLimits, RootResolver};
-use crate::blame::timeline::hold_range::HoldRanges;
-use crate::blame::timeline::hold_spans::HoldSpans;
+use crate::blame::timeline::hold_spans::{HoldSpans, Trail};
 use crate::blame::timeline::splitter::Shares;
 use crate::collections::hash::SeededMap;
 use crate::model::counter::{Counter, Counters};
+use crate::model::detail::Detail;
 use crate::model::entity::{ChainIndex, Entities};
 use crate::model::entity_store::InUse;
 use crate::model::lock_group::{LOCK_GROUPS, lock_group};
 use crate::model::pending_chains::PendingChains;
-use crate::model::wait::{Detail, Mechanism, Owner, Wait};
+use crate::model::wait::{Mechanism, Owner, Wait};
 use crate::model::wait_sink::WaitSink;
 use crate::order::system_fact::SystemFact;
 
@@ -27,13 +27,13 @@ pub(crate) struct Output {
     detail: Detail,
     pub(crate) chains: PendingChains,
     /// The waits held back, by the pending chain that they wait for.
-    held: SeededMap<ChainIndex, Vec<(Wait, HoldRanges)>>,
+    held: SeededMap<ChainIndex, Vec<(Wait, Trail)>>,
     /// How many parts those of each group of locks have.
     held_parts: [usize; LOCK_GROUPS],
     /// Splits waits by their root owners, if asked to.
     roots: Option<RootResolver>,
     /// The wait that was split last; kept to reuse its memory.
-    resolved: (Wait, HoldRanges),
+    resolved: Wait,
     passage: Passage,
     pub(crate) still_blocked: StillBlocked,
 }
@@ -64,9 +64,9 @@ impl Passage {
 /// contention is wanted, a wait has as many as the lock had owners meanwhile: some thousand where
 /// threads wait for processors as well.
 fn max_held_parts(detail: Detail) -> usize {
-    match detail {
-        Detail::OwnerCode | Detail::Owners | Detail::RootsOfCode | Detail::RootsOfOwners => 1 << 16,
-        Detail::Contentions | Detail::Roots | Detail::Samples => 1 << 19,
+    match detail.has_contentions() {
+        false => 1 << 16,
+        true => 1 << 19,
     }
 }
 
@@ -77,8 +77,10 @@ impl Output {
             chains: PendingChains::default(),
             held: SeededMap::default(),
             held_parts: [0; LOCK_GROUPS],
-            roots: (detail.has_roots()).then(|| RootResolver::new(RootLimits::default(), detail)),
-            resolved: (Wait::blank(), HoldRanges::default()),
+            roots: detail
+                .roots
+                .then(|| RootResolver::new(RootLimits::default(), detail)),
+            resolved: Wait::blank(),
             passage: Passage {
                 selector: Selector::new(selection),
                 waits: WaitTally::default(),
@@ -109,10 +111,6 @@ impl Output {
     /// it is not to be seen from their contentions.
     #[inline]
     pub(crate) fn add_spans(&mut self, spans: &mut HoldSpans) {
-        if let Some(roots) = &mut self.roots {
-            roots.end_histories(&mut spans.ended_histories);
-            spans.may_share = roots.shares_next();
-        }
         if spans.are_wanted
             && let Some(owner_times) = &mut self.passage.owner_times
         {
@@ -147,22 +145,18 @@ impl Output {
     /// Takes a wait, and passes it on if the chains of its owners are known.
     pub(crate) fn pass_on(
         &mut self,
-        (wait, shared): (&mut Wait, &mut HoldRanges),
+        (wait, trail): (&mut Wait, Trail),
         entities: &Entities,
         counters: &mut Counters,
         sink: &mut dyn WaitSink,
     ) {
         self.still_blocked.add(wait);
-        if let Some(roots) = &mut self.roots {
-            roots.take_shared(shared);
-        }
         if let Some(owner_times) = &mut self.passage.owner_times
             && !wait.blame.is_empty()
         {
             owner_times.add_own_wait(wait);
         }
-        self.complete((wait, shared), entities, counters, sink);
-        shared.clear();
+        self.complete((wait, trail), entities, counters, sink);
     }
 
     /// The chain that a pending one stood for has come.
@@ -173,9 +167,9 @@ impl Output {
         counters: &mut Counters,
         sink: &mut dyn WaitSink,
     ) {
-        for (mut wait, shared) in self.held.remove(&pending).unwrap_or_default() {
+        for (mut wait, trail) in self.held.remove(&pending).unwrap_or_default() {
             *self.held_parts_beside(&wait) -= parts(&wait);
-            self.complete((&mut wait, &shared), entities, counters, sink);
+            self.complete((&mut wait, trail), entities, counters, sink);
         }
     }
 
@@ -189,15 +183,15 @@ impl Output {
         self.chains.close();
         let mut held: Vec<_> = self.held.drain().flat_map(|(_, waits)| waits).collect();
         held.sort_unstable_by_key(|(wait, _)| wait.id);
-        for (mut wait, shared) in held {
-            self.complete((&mut wait, &shared), entities, counters, sink);
+        for (mut wait, trail) in held {
+            self.complete((&mut wait, trail), entities, counters, sink);
         }
         self.pass_on_resolved(true, entities, sink);
     }
 
     fn complete(
         &mut self,
-        (wait, shared): (&mut Wait, &HoldRanges),
+        (wait, trail): (&mut Wait, Trail),
         entities: &Entities,
         counters: &mut Counters,
         sink: &mut dyn WaitSink,
@@ -210,7 +204,7 @@ impl Output {
                         .held
                         .entry(pending)
                         .or_default()
-                        .push((wait.clone(), shared.clone()));
+                        .push((wait.clone(), trail));
                 }
                 unknown => {
                     counters.add(Counter::ForwardRefsForgotten, unknown.is_some().into());
@@ -218,7 +212,7 @@ impl Output {
                 }
             }
         }
-        self.deliver((wait, shared), entities, counters, sink);
+        self.deliver((wait, trail), entities, counters, sink);
     }
 
     fn has_room_for(&mut self, wait: &Wait) -> bool {
@@ -250,7 +244,7 @@ impl Output {
         // Several references can stand for one chain.
         let blame = std::mem::take(&mut wait.blame);
         let detail = detail_of(wait.lock, self.detail, entities);
-        let mut shares = Shares::new(detail, &mut wait.blame);
+        let mut shares = Shares::new(detail, &mut wait.blame, None);
         for blame in blame {
             shares.add_parts(
                 self.chains.named(blame.owner).into(),
@@ -263,7 +257,7 @@ impl Output {
     /// Checks a wait, and passes on what is selected of it.
     fn deliver(
         &mut self,
-        (wait, shared): (&mut Wait, &HoldRanges),
+        (wait, trail): (&mut Wait, Trail),
         entities: &Entities,
         counters: &mut Counters,
         sink: &mut dyn WaitSink,
@@ -279,7 +273,7 @@ impl Output {
         let Some(roots) = &mut self.roots else {
             return self.passage.pass_on(wait, entities, sink);
         };
-        if roots.add(wait, shared, &self.chains) {
+        if roots.add(wait, trail, &self.chains) {
             self.passage.pass_on(wait, entities, sink);
         }
         self.pass_on_resolved(false, entities, sink);
@@ -290,9 +284,8 @@ impl Output {
         let Some(roots) = &mut self.roots else {
             return;
         };
-        let (wait, shared) = &mut self.resolved;
-        while roots.next(is_over, &self.chains, (&mut *wait, &mut *shared)) {
-            self.passage.pass_on(wait, entities, sink);
+        while roots.next(is_over, &self.chains, &mut self.resolved) {
+            self.passage.pass_on(&mut self.resolved, entities, sink);
         }
     }
 }

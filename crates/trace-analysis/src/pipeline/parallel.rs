@@ -213,7 +213,7 @@ impl TraceInput {
         let (mut ingest, setup) = analysis.begin(self.version(), self.header().capabilities);
         // What is called so depends on when it is asked for first, and an owner waits for locks of
         // any group.
-        let workers = match has_conditions || setup.owner_times || setup.detail.has_roots() {
+        let workers = match has_conditions || setup.owner_times || setup.detail.roots {
             true => 1,
             false => worker_count(threads.get()),
         };

@@ -185,7 +185,7 @@ pub struct Prediction {
 }
 
 /// Collects what threads did, for predictions, from the waits that an analysis with
-/// [`Detail::Contentions`](crate::Detail::Contentions) finds: of all kinds, and of one trace.
+/// [`Detail::CONTENTIONS`](crate::Detail::CONTENTIONS) finds: of all kinds, and of one trace.
 #[derive(Clone, Debug, Default)]
 pub struct WhatIf {
     observed: Observed,

@@ -58,6 +58,17 @@ pub(crate) fn listed_park_delivery(lost: u32) -> impl Strategy<Value = Delivery>
     delivery_in(64..400, lost, &[Loss::Listed])
 }
 
+/// All arrives, as soon as a buffer is full.
+pub(crate) fn prompt_delivery() -> Delivery {
+    Delivery {
+        buffer_sizes: vec![400],
+        delays: vec![0],
+        losses: vec![Loss::None],
+        chunk_sizes: vec![3],
+        compressed: false,
+    }
+}
+
 const LOSSES: [Loss; 3] = [Loss::Listed, Loss::Counted, Loss::Missing];
 
 fn delivery_in(

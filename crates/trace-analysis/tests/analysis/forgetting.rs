@@ -52,7 +52,7 @@ impl Described {
 /// The waits of the trace, where names may take so many bytes.
 fn described(trace: &Path, limits: Limits, name_bytes: usize) -> BTreeMap<WaitId, Described> {
     let mut analysis = Analysis::new(limits)
-        .with_detail(Detail::Owners)
+        .with_detail(Detail::OWNERS)
         .with_max_name_bytes(name_bytes);
     let mut waits = BTreeMap::new();
     let mut sink = |wait: &Wait, entities: &Entities| {

@@ -122,7 +122,7 @@ pub(crate) fn blame_of_file(
         let mut shares: BTreeMap<String, (u64, u64)> = BTreeMap::new();
         for blame in &wait.blame {
             let owner = match (shown, blame.owner) {
-                (Detail::OwnerCode, Blamed::Thread { chain, .. }) => format!("{chain:?}"),
+                (Detail::CODE, Blamed::Thread { chain, .. }) => format!("{chain:?}"),
                 (_, owner) => format!("{owner:?}"),
             };
             let share = shares.entry(owner).or_default();

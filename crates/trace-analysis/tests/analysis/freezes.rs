@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use trace_analysis::{Analysis, Contention, Detail, Entities, Limits, Owner, Wait, WaitId};
+use trace_analysis::{
+    Analysis, BlameBy, Contention, Detail, Entities, Limits, Owner, Wait, WaitId,
+};
 use trace_format::file::VERSION;
 use trace_format::{Capabilities, Event, Freeze, SystemRecord, ThreadId};
 
@@ -39,7 +41,7 @@ fn analyze(
 
 /// The owner as far as the detail distinguishes owners: thread and call chain, or why there is none.
 fn owner(owner: Owner, detail: Detail) -> String {
-    let is_by_code = matches!(detail, Detail::OwnerCode | Detail::RootsOfCode);
+    let is_by_code = detail.by == BlameBy::Code;
     match owner {
         Owner::Thread { chain, .. } if is_by_code => format!("{chain:?}"),
         owner => format!("{owner:?}"),
@@ -114,25 +116,25 @@ fn assert_nobody_is_blamed(
     freezes: &[Freeze],
     capabilities: Capabilities,
 ) -> Result<(), TestCaseError> {
-    let running = analyze(events, &[], capabilities, Detail::Contentions);
+    let running = analyze(events, &[], capabilities, Detail::CONTENTIONS);
     let running: BTreeMap<WaitId, &Wait> = running.iter().map(|wait| (wait.id, wait)).collect();
     for detail in [
-        Detail::OwnerCode,
-        Detail::Owners,
-        Detail::RootsOfCode,
-        Detail::RootsOfOwners,
-        Detail::Contentions,
-        Detail::Roots,
+        Detail::CODE,
+        Detail::OWNERS,
+        Detail::CODE.with_roots(),
+        Detail::OWNERS.with_roots(),
+        Detail::CONTENTIONS,
+        Detail::CONTENTIONS.with_roots(),
     ] {
         let waits = analyze(events, freezes, capabilities, detail);
         prop_assert_eq!(waits.len(), running.len());
         for wait in &waits {
             let expected = by_brute_force(running[&wait.id], freezes, detail);
             prop_assert_eq!(found(wait, detail), expected, "{:?}: {:?}", detail, wait);
-            if detail >= Detail::Contentions {
+            if detail.has_contentions() {
                 assert_parts(wait, &wait.contentions)?;
             }
-            if matches!(detail, Detail::OwnerCode | Detail::Owners) {
+            if !detail.roots && !detail.has_contentions() {
                 prop_assert!(wait.contentions.is_empty());
             }
             if !wait.roots.is_empty() {

@@ -57,7 +57,7 @@ fn analyze(
     selection: Selection,
 ) -> (Sums, BTreeMap<(String, u64), Sums>) {
     let mut by_sample = Aggregation::new([Aspect::OwnerSample]);
-    assert_eq!(by_sample.detail(), Detail::Samples);
+    assert_eq!(by_sample.detail(), Detail::CONTENTIONS.with_samples());
     let mut of_waits = BTreeMap::new();
     let mut on_wait = |wait: &Wait, entities: &Entities| {
         by_sample.add(wait, entities);
@@ -68,7 +68,7 @@ fn analyze(
     };
     let mut analysis = Analysis::new(Limits::default())
         .with_selection(selection)
-        .with_detail(Detail::Samples);
+        .with_detail(Detail::CONTENTIONS.with_samples());
     let mut trace = analysis.begin_trace(VERSION, capabilities);
     for (thread, event) in script::metadata_events().iter().chain(events) {
         trace.event(*thread, event, &mut on_wait);

@@ -183,12 +183,12 @@ proptest! {
         // Of what waits have in common, and of each contention.
         let mut standard_errors_ns = BTreeSet::new();
         let details = [
-            Detail::OwnerCode,
-            Detail::Owners,
-            Detail::RootsOfCode,
-            Detail::RootsOfOwners,
-            Detail::Contentions,
-            Detail::Roots,
+            Detail::CODE,
+            Detail::OWNERS,
+            Detail::CODE.with_roots(),
+            Detail::OWNERS.with_roots(),
+            Detail::CONTENTIONS,
+            Detail::CONTENTIONS.with_roots(),
         ];
         for detail in details {
             let found = analyze(&events, &system, capabilities, detail);
@@ -237,7 +237,7 @@ fn an_owner_that_is_kept_from_running() {
         times(450, 210, 100),
         times(550, 300, 110),
     ];
-    let findings = analyze(&events, &system, Capabilities::HOLDS, Detail::OwnerCode);
+    let findings = analyze(&events, &system, Capabilities::HOLDS, Detail::CODE);
     let found = findings.owner_times.expect("asked for");
     assert_eq!(
         (found.reaching_safepoint_ns, found.safepoint_ns),

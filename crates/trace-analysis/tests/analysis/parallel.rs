@@ -70,7 +70,7 @@ fn found(
         .with_detail(detail)
         .with_selection(selection.clone());
     // All locks are with one worker then, where each kind of detail has another way to find them.
-    if detail != Detail::Contentions {
+    if detail != Detail::CONTENTIONS {
         analysis = analysis.with_owner_times();
     }
     let mut found = Found::new();
@@ -113,7 +113,11 @@ fn found(
 pub(crate) fn assert_same_with_threads(path: &Path, limits: Limits) -> Result<(), TestCaseError> {
     let all = Selection::default();
     let byte_len = fs::metadata(path).expect("there").len() as usize;
-    for detail in [Detail::Contentions, Detail::RootsOfCode, Detail::Roots] {
+    for detail in [
+        Detail::CONTENTIONS,
+        Detail::CODE.with_roots(),
+        Detail::CONTENTIONS.with_roots(),
+    ] {
         let alone = found(|| Source::File.open(path), 1, limits, detail, &all);
         for (turn, threads) in [1, 2, 8].into_iter().enumerate() {
             let source = Source::ALL[(byte_len + turn) % Source::ALL.len()];
@@ -158,7 +162,7 @@ fn all_sources_say_the_same_with_any_number_of_threads() {
             || TraceInput::open(&path),
             1,
             Limits::default(),
-            Detail::Contentions,
+            Detail::CONTENTIONS,
             &all,
         );
         for threads in [1, 2, 3, 8, 100] {
@@ -167,7 +171,7 @@ fn all_sources_say_the_same_with_any_number_of_threads() {
                     || source.open(&path),
                     threads,
                     Limits::default(),
-                    Detail::Contentions,
+                    Detail::CONTENTIONS,
                     &all,
                 );
                 assert_eq!(found, alone, "{source:?}, {threads} threads");
@@ -190,7 +194,7 @@ fn names_are_selected_as_by_one_thread() {
                 || TraceInput::open(&path),
                 threads,
                 Limits::default(),
-                Detail::Contentions,
+                Detail::CONTENTIONS,
                 &selection,
             )
         };

@@ -163,14 +163,14 @@ pub(crate) fn analyze_arrived(
     prop_assert!(summary.is_whole());
     // One of them for each program: both take as long.
     let detail = if analyzed.waits.len() % 2 == 0 {
-        Detail::Owners
+        Detail::OWNERS
     } else {
-        Detail::OwnerCode
+        Detail::CODE
     };
     let range = middle(&analyzed);
     for range in [TimeRange::default(), range] {
         let blame = |found| blame_of_file(file.path(), limits, range, (found, detail));
-        prop_assert_eq!(blame(detail), blame(Detail::Contentions));
+        prop_assert_eq!(blame(detail), blame(Detail::CONTENTIONS));
     }
     assert_known_early(file.path(), limits)?;
     assert_same_with_threads(file.path(), limits)?;

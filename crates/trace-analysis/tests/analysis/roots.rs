@@ -11,8 +11,9 @@ use trace_analysis::{RowLimits, TraceInput, Wait};
 use trace_format::file::VERSION;
 use trace_format::{Capabilities, Event, ThreadId};
 
-use crate::delivery::{Arrived, delivery};
+use crate::delivery::{Arrived, delivery, prompt_delivery};
 use crate::found::{self, FoundWait};
+use crate::history::Written;
 use crate::random_programs::{actions, config, rules, set_clocks_ahead};
 use crate::script;
 use crate::simulator::{Rules, simulate};
@@ -45,13 +46,14 @@ fn analyze(
     capabilities: Capabilities,
 ) -> (Found, Vec<(String, u64)>) {
     let mut by_root = Aggregation::new([Aspect::RootOwnerThread]);
-    assert_eq!(by_root.detail(), Detail::RootsOfOwners);
+    assert_eq!(by_root.detail(), Detail::OWNERS.with_roots());
     let mut found = Found::new();
     let mut on_wait = |wait: &Wait, entities: &Entities| {
         by_root.add(wait, entities);
         found.push(described(wait, entities));
     };
-    let mut analysis = Analysis::new(Limits::default()).with_detail(Detail::Roots);
+    let mut analysis =
+        Analysis::new(Limits::default()).with_detail(Detail::CONTENTIONS.with_roots());
     let mut trace = analysis.begin_trace(VERSION, capabilities);
     for (thread, event) in script::metadata_events().iter().chain(events) {
         trace.event(*thread, event, &mut on_wait);
@@ -65,9 +67,14 @@ fn analyze(
     found.sort();
     for aspects in ASPECTS {
         let wanted = Aggregation::new(aspects).detail();
-        let one_by_one = all_rows(events, capabilities, aspects, Detail::Roots);
+        let one_by_one = all_rows(
+            events,
+            capabilities,
+            aspects,
+            Detail::CONTENTIONS.with_roots(),
+        );
         assert_eq!(all_rows(events, capabilities, aspects, wanted), one_by_one);
-        let of_owners = all_rows(events, capabilities, aspects, Detail::RootsOfOwners);
+        let of_owners = all_rows(events, capabilities, aspects, Detail::OWNERS.with_roots());
         assert_eq!(of_owners, one_by_one);
     }
     (found, sums)
@@ -107,9 +114,9 @@ fn all_rows_of(path: &Path, aspects: &[Aspect], detail: Detail) -> String {
 pub(crate) fn assert_roots_add_up(arrived: &Arrived) -> Result<(), TestCaseError> {
     for file in [arrived.write_file(), arrived.write_file_with_names_first()] {
         for aspects in ASPECTS {
-            let one_by_one = all_rows_of(file.path(), aspects, Detail::Roots);
+            let one_by_one = all_rows_of(file.path(), aspects, Detail::CONTENTIONS.with_roots());
             let wanted = Aggregation::new(aspects).detail();
-            for detail in [wanted, Detail::RootsOfOwners] {
+            for detail in [wanted, Detail::OWNERS.with_roots()] {
                 prop_assert_eq!(&all_rows_of(file.path(), aspects, detail), &one_by_one);
             }
         }
@@ -240,6 +247,57 @@ fn threads_that_wait_for_each_other_have_no_root() {
             ("T5", 20),
         ],
     );
+}
+
+/// Threads take a lock in turns, so that each waits through the same holds as the others. Some own a lock of
+/// their own meanwhile, which another one waits for, from before that wait or from within it on.
+#[test]
+fn waits_through_the_same_holds_add_up() {
+    const THREADS: u64 = 24;
+    let mut script = String::new();
+    let mut at = |time_ns: u64, event: String| script.push_str(&format!("{time_ns} {event}\n"));
+    for thread in 2..=THREADS {
+        at(thread, format!("T{thread} enter c{thread} on L1"));
+    }
+    for turn in 0..6 * THREADS {
+        let start_ns = 100 * (turn + 1);
+        let [owner, next] = [turn, turn + 1].map(|turn| turn % THREADS + 1);
+        if owner % 5 == 0 && turn >= THREADS {
+            at(
+                start_ns - 3,
+                format!("T{owner} exit d{owner} held:2397 on L{owner}"),
+            );
+            at(
+                start_ns - 2,
+                format!("T{} entered on L{owner}", 100 + owner),
+            );
+        }
+        let held_ns = if turn == 0 {
+            "long".to_owned()
+        } else {
+            "95".to_owned()
+        };
+        at(
+            start_ns,
+            format!("T{owner} exit c{owner} held:{held_ns} on L1"),
+        );
+        at(start_ns + 5, format!("T{next} entered on L1"));
+        at(start_ns + 6, format!("T{owner} enter c{owner} on L1"));
+        if owner % 5 == 0 && turn + THREADS < 6 * THREADS {
+            let enter_ns = start_ns + if owner % 2 == 0 { 4 } else { 50 };
+            at(
+                enter_ns,
+                format!("T{} enter e by:T{owner} on L{owner}", 100 + owner),
+            );
+        }
+    }
+    let mut events: Vec<Vec<Written>> = vec![Vec::new(); 200];
+    for (step, (thread, event)) in script::parse(&script).into_iter().enumerate() {
+        events[thread.0 as usize].push(Written { step, event });
+    }
+    let mut arrived = prompt_delivery().deliver(&events);
+    arrived.capabilities = Capabilities::HOLDS;
+    assert_roots_add_up(&arrived).expect("equal");
 }
 
 /// By how much the clocks of threads are ahead; mostly they are not.

@@ -213,7 +213,7 @@ pub(crate) fn assert_selected(
         analyze(
             path,
             limits,
-            Detail::Contentions,
+            Detail::CONTENTIONS,
             in_range,
             |wait, entities| {
                 all.add(wait, entities);
@@ -295,7 +295,7 @@ pub(crate) fn assert_selected(
         .fold(Selection::default(), Selection::with)
         .in_range(range)
         .of_kinds(kinds.clone());
-    for detail in [Detail::Owners, Detail::Contentions] {
+    for detail in [Detail::OWNERS, Detail::CONTENTIONS] {
         let mut found: BTreeMap<WaitId, Left> = BTreeMap::new();
         analyze(path, limits, detail, selection.clone(), |wait, _| {
             let mut left: BTreeMap<String, (u64, u64)> = BTreeMap::new();

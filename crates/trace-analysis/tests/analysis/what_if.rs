@@ -124,7 +124,7 @@ fn predict_frozen(
     is_affected: impl Fn(Option<&str>) -> bool,
 ) -> Prediction {
     let mut what_if = WhatIf::default();
-    let mut analysis = Analysis::new(Limits::default()).with_detail(Detail::Contentions);
+    let mut analysis = Analysis::new(Limits::default()).with_detail(Detail::CONTENTIONS);
     let mut trace = analysis.begin_trace(VERSION, Capabilities::HOLDS);
     script::take_system(&mut trace, freezes, &mut what_if);
     let events = script::parse(script);

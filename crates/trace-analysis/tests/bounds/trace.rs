@@ -137,7 +137,7 @@ pub(crate) fn report(
     let threads = NonZeroUsize::new(threads).expect("not 0");
     let (cost, (sums, summary)) = meter.measure(|| {
         let mut sums = Aggregation::new([Aspect::LockClass, Aspect::OwnerMethod, Aspect::Method]);
-        let mut analysis = Analysis::default().with_detail(Detail::OwnerCode);
+        let mut analysis = Analysis::default().with_detail(Detail::CODE);
         let input = TraceInput::open(trace).expect("a trace");
         let go_on = |_| ControlFlow::Continue(());
         let summary = input.analyze_with(threads, &mut analysis, &mut sums, go_on);

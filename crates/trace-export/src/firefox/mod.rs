@@ -104,7 +104,7 @@ impl ProfileBuilder {
 
 impl RunProfile<'_> {
     /// Adds a wait, for which the analysis has found at least
-    /// [`Detail::Owners`](trace_analysis::Detail).
+    /// [`Detail::OWNERS`](trace_analysis::Detail).
     pub fn add(&mut self, wait: &Wait, entities: &Entities) {
         self.add_marker(wait, entities);
         let lock_class = self.value(Aspect::LockClass, wait, Owner::Free, entities);

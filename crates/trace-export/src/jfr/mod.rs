@@ -97,7 +97,7 @@ impl<W: Write> RecordingWriter<W> {
         });
     }
 
-    /// Adds a wait of the run, for which the analysis has found [`Detail::Contentions`](trace_analysis::Detail).
+    /// Adds a wait of the run, for which the analysis has found [`Detail::CONTENTIONS`](trace_analysis::Detail).
     ///
     /// # Errors
     ///

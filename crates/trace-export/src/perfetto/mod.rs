@@ -126,7 +126,7 @@ impl<W: Write> TraceWriter<W> {
     }
 
     /// Adds a wait of the run, for which the analysis has found
-    /// [`Detail::Contentions`](trace_analysis::Detail).
+    /// [`Detail::CONTENTIONS`](trace_analysis::Detail).
     ///
     /// # Errors
     ///

@@ -46,7 +46,7 @@ pub struct Extent {
     pub kinds: Vec<WaitKind>,
     /// Whether some waits of these kinds are left out.
     pub is_filtered: bool,
-    /// Nestings are wanted: the analysis finds [`Detail::Roots`](trace_analysis::Detail).
+    /// Nestings are wanted: the analysis finds contentions with [root owners](trace_analysis::Detail).
     pub has_nestings: bool,
 }
 
@@ -98,7 +98,7 @@ impl RunTables {
     }
 
     /// Adds a wait, for which the analysis has found at least
-    /// [`Detail::Owners`](trace_analysis::Detail).
+    /// [`Detail::OWNERS`](trace_analysis::Detail).
     ///
     /// # Errors
     ///

@@ -35,7 +35,7 @@ fn groups_are_those_of_the_aggregation() {
         for by in ORDERS {
             let aspects: Vec<Aspect> = by.iter().map(|name| name.parse().unwrap()).collect();
             let mut aggregation = Aggregation::new(aspects);
-            let (_, entities) = analyze(&path, Detail::Owners, |wait, entities| {
+            let (_, entities) = analyze(&path, Detail::OWNERS, |wait, entities| {
                 if wait.kind == trace_analysis::WaitKind::Contention {
                     aggregation.add(wait, entities);
                 }

@@ -90,7 +90,7 @@ fn folded_waits_lie_in_time() {
 #[test]
 fn what_is_old_is_folded_first() {
     let mut waits = Vec::new();
-    let (summary, entities) = analyze(&demo(), Detail::Owners, |wait, _| {
+    let (summary, entities) = analyze(&demo(), Detail::OWNERS, |wait, _| {
         waits.push(wait.clone());
     });
     let limits = Limits {

@@ -22,7 +22,7 @@ fn number() -> impl Strategy<Value = u64> {
 
 fn waits() -> (Vec<Wait>, Entities) {
     let mut waits = Vec::new();
-    let (_, entities) = analyze(&demo(), Detail::Contentions, |wait, _| {
+    let (_, entities) = analyze(&demo(), Detail::CONTENTIONS, |wait, _| {
         waits.push(wait.clone())
     });
     (waits, entities)

@@ -82,7 +82,7 @@ fn owners_of_cut_waits_are_exact() {
         let (from_ns, to_ns) = (end_ns / 3, end_ns / 3 * 2);
         let mut expected: BTreeMap<Vec<String>, u64> = BTreeMap::new();
         let mut add = |key: String, ns: u64| *expected.entry(vec![key]).or_default() += ns;
-        analyze(&path, Detail::Contentions, |wait, entities| {
+        analyze(&path, Detail::CONTENTIONS, |wait, entities| {
             for part in &wait.contentions {
                 let inside_ns = (part.start_ns + part.duration_ns)
                     .min(to_ns)
@@ -119,7 +119,7 @@ fn wall_time_is_the_union_of_waits() {
     for path in traces() {
         let mut loaded = load(&path, Limits::default());
         let mut waits = Vec::new();
-        analyze(&path, Detail::Owners, |wait, _| {
+        analyze(&path, Detail::OWNERS, |wait, _| {
             if wait.kind == trace_analysis::WaitKind::Contention {
                 waits.push((wait.start_ns, wait.start_ns + wait.duration_ns));
             }

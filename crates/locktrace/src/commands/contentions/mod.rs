@@ -24,7 +24,7 @@ pub(crate) fn run(arguments: &ContentionsArguments) -> outcome::Result<Outcome> 
     let analyzed = match arguments.format {
         ContentionsFormat::Table => {
             let mut longest = LongestWaits::new(arguments.top as usize);
-            let analyzed = input::analyze(traces, Detail::Owners, select, |wait, _| {
+            let analyzed = input::analyze(traces, Detail::OWNERS, select, |wait, _| {
                 longest.add(wait);
                 Ok(())
             })?;
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &ContentionsArguments) -> outcome::Result<Outcome> 
             let mut out = output::machine();
             let mut chains = ChainCache::new(chain_json);
             let analyzed =
-                input::analyze(traces, Detail::Contentions, select, |wait, entities| {
+                input::analyze(traces, Detail::CONTENTIONS, select, |wait, entities| {
                     if out.get_ref().is_closed() {
                         return Ok(());
                     }
@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &ContentionsArguments) -> outcome::Result<Outcome> 
             let mut chains = ChainCache::new(chain_text);
             out.write_record(CSV_COLUMNS).map_err(output::csv_error)?;
             let analyzed =
-                input::analyze(traces, Detail::Contentions, select, |wait, entities| {
+                input::analyze(traces, Detail::CONTENTIONS, select, |wait, entities| {
                     if out.get_ref().get_ref().is_closed() {
                         return Ok(());
                     }

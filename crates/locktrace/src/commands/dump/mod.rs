@@ -19,7 +19,7 @@ pub(crate) fn run(arguments: &DumpArguments) -> outcome::Result<Outcome> {
     let range = arguments.range.of(&input)?;
     let mut out = output::machine();
     // What is missing shows only when the events are put in order.
-    let mut analysis = Analysis::default().with_detail(Detail::OwnerCode);
+    let mut analysis = Analysis::default().with_detail(Detail::CODE);
     let mut trace = analysis.begin_trace(input.version(), input.header().capabilities);
     while let Some(chunk) = input.next_chunk()? {
         if let Chunk::Events(events) = &chunk

@@ -19,7 +19,7 @@ pub(super) fn run(waits: &WaitArguments, arguments: &ExportArguments) -> outcome
         let mut run = builder.run(header.start_unix_ns, header.pid);
         let select = |trace: &TraceInput| waits.selection(trace);
         let analyzed =
-            redaction.analyze(vec![trace], Detail::Owners, select, |wait, entities| {
+            redaction.analyze(vec![trace], Detail::OWNERS, select, |wait, entities| {
                 run.add(wait, entities);
                 Ok(())
             })?;

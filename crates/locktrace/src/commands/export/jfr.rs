@@ -20,7 +20,7 @@ pub(super) fn run(waits: &WaitArguments, arguments: &ExportArguments) -> outcome
             let select = |trace: &TraceInput| waits.selection(trace);
             let analyzed = redaction.analyze(
                 vec![trace],
-                Detail::Contentions,
+                Detail::CONTENTIONS,
                 select,
                 |wait, entities| writer.add(wait, entities),
             )?;

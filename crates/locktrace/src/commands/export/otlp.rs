@@ -22,7 +22,7 @@ pub(super) fn run(waits: &WaitArguments, arguments: &ExportArguments) -> outcome
         let mut analyzed = input::analyze_with(
             vec![trace],
             arguments.threads,
-            Detail::Owners,
+            Detail::OWNERS,
             select,
             &mut sums,
         )?;

@@ -25,7 +25,7 @@ pub(super) fn run(
     };
     let mut sums = StackSums::new(wanted(arguments), group_by);
     let analyzed =
-        input::analyze_with(traces, arguments.threads, Detail::Owners, select, &mut sums)?;
+        input::analyze_with(traces, arguments.threads, Detail::OWNERS, select, &mut sums)?;
     let entities = &redaction.rename(analyzed.entities);
     let summaries = &analyzed.summaries;
     output::write_to(arguments.output.as_deref(), |out| {

@@ -58,9 +58,9 @@ pub(crate) fn write(
     let name = place.name_of_run();
     let mut tables = RunTables::create(place, extent)?;
     let detail = if origin.nestings {
-        Detail::Roots
+        Detail::CONTENTIONS.with_roots()
     } else {
-        Detail::Owners
+        Detail::OWNERS
     };
     let select = |trace: &TraceInput| waits.selection(trace);
     let mut analyzed = redaction.analyze(vec![trace], detail, select, |wait, entities| {

@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &StatArguments) -> outcome::Result<Outcome> {
     let analyzed = input::analyze_with(
         traces,
         arguments.threads,
-        Detail::OwnerCode,
+        Detail::CODE,
         |_| Ok(Selection::default()),
         &mut (),
     )?;

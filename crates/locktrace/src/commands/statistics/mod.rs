@@ -56,7 +56,7 @@ fn run(
     let analyzed = input::analyze_with(
         traces,
         arguments.threads,
-        Detail::Owners,
+        Detail::OWNERS,
         select,
         &mut figures,
     )?;

@@ -65,7 +65,7 @@ impl Nesting {
 }
 
 /// Collects nestings from the waits that an analysis with
-/// [`Detail::Roots`](crate::Detail::Roots) finds.
+/// [root owners](crate::Detail::with_roots) finds.
 #[derive(Clone, Debug, Default)]
 pub struct LockOrder {
     nestings: BTreeMap<Order, Nesting>,

@@ -1,12 +1,13 @@
-//! Passes facts about owners on: adds them up directly, or sends them to a thread that does.
+//! Facts from which the activity of owners is added up: directly, or by a thread of its own.
 
 use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
 
-use crate::blame::activity::owner_fact::OwnerFact;
-use crate::blame::activity::sums::{OwnerTimes, OwnerTimesSum};
-use crate::blame::timeline::hold_spans::{HoldSpan, HoldSpans, ThreadTime};
+use crate::blame::activity::owner_times::OwnerTimes;
+use crate::blame::activity::sums::{OwnerFact, OwnerTimesSum};
+use crate::blame::timeline::hold_spans::{HoldSpans, ThreadTime};
 use crate::collections::batch::{Batch, MAX_WAITING};
-use crate::model::wait::{Detail, OwnerActivity, Wait, WaitKind};
+use crate::model::detail::Detail;
+use crate::model::wait::{OwnerActivity, Wait, WaitKind};
 use crate::order::system_fact::SystemFact;
 
 /// Takes facts and passes them on.
@@ -23,7 +24,7 @@ impl OwnerFacts {
     /// Of waits of which so much is found out.
     pub(crate) fn new(detail: Detail) -> Self {
         Self {
-            is_in_roots: detail.has_roots() && !detail.adds_up_roots(),
+            is_in_roots: detail.roots && detail.has_contentions(),
             sum: OwnerTimesSum::default(),
             thread: None,
         }
@@ -58,9 +59,8 @@ impl OwnerFacts {
     /// Takes when owners had locks that threads waited for.
     pub(crate) fn add_spans(&mut self, spans: &mut HoldSpans) {
         self.sum.add_by_nobody(spans);
-        match &mut self.thread {
-            Some(thread) => thread.append(&mut spans.spans),
-            None => self.sum.add_spans(&mut spans.spans),
+        for span in spans.spans.drain(..) {
+            self.add(OwnerFact::Held(span));
         }
     }
 
@@ -85,8 +85,7 @@ impl OwnerFacts {
     /// The sums over all that was not passed to another thread.
     pub(crate) fn finish(self) -> OwnerTimes {
         if let Some(mut thread) = self.thread {
-            thread.send_facts();
-            thread.send_spans();
+            thread.send();
         }
         self.sum.finish()
     }
@@ -96,66 +95,38 @@ impl OwnerFacts {
 #[derive(Debug)]
 pub(crate) struct ToThread {
     facts: Batch<OwnerFact>,
-    spans: Batch<HoldSpan>,
-    queue: SyncSender<Message>,
-}
-
-/// What goes to the thread.
-enum Message {
-    Facts(Vec<OwnerFact>),
-    Spans(Vec<HoldSpan>),
+    queue: SyncSender<Vec<OwnerFact>>,
 }
 
 /// The state of that thread.
 pub(crate) struct AddingUp {
-    queue: Receiver<Message>,
-    empty_facts: Sender<Vec<OwnerFact>>,
-    empty_spans: Sender<Vec<HoldSpan>>,
+    queue: Receiver<Vec<OwnerFact>>,
+    empty: Sender<Vec<OwnerFact>>,
 }
 
-/// Both ends of a queue of facts.
+/// Returns both ends of a queue of facts.
 pub(crate) fn queue() -> (ToThread, AddingUp) {
-    let (queue, messages) = sync_channel(MAX_WAITING);
-    let (facts, empty_facts) = Batch::new();
-    let (spans, empty_spans) = Batch::new();
+    let (to_thread, queue) = sync_channel(MAX_WAITING);
+    let (facts, empty) = Batch::new();
     let to_thread = ToThread {
         facts,
-        spans,
-        queue,
+        queue: to_thread,
     };
-    let adding_up = AddingUp {
-        queue: messages,
-        empty_facts,
-        empty_spans,
-    };
-    (to_thread, adding_up)
+    (to_thread, AddingUp { queue, empty })
 }
 
 impl ToThread {
     #[inline]
     fn push(&mut self, fact: OwnerFact) {
         if self.facts.push(fact) {
-            self.send_facts();
-        }
-    }
-
-    #[inline]
-    fn append(&mut self, spans: &mut Vec<HoldSpan>) {
-        if self.spans.append(spans) {
-            self.send_spans();
+            self.send();
         }
     }
 
     /// A thread that does not take its facts has panicked, which is found when it is joined.
-    fn send_facts(&mut self) {
+    fn send(&mut self) {
         if let Some(facts) = self.facts.take() {
-            let _ = self.queue.send(Message::Facts(facts));
-        }
-    }
-
-    fn send_spans(&mut self) {
-        if let Some(spans) = self.spans.take() {
-            let _ = self.queue.send(Message::Spans(spans));
+            let _ = self.queue.send(facts);
         }
     }
 }
@@ -164,20 +135,10 @@ impl AddingUp {
     /// Adds up all facts, until there will be no more.
     pub(crate) fn run(self) -> OwnerTimes {
         let mut sum = OwnerTimesSum::default();
-        // The sender may be gone when a batch is given back: then nobody needs it.
-        for message in self.queue {
-            match message {
-                Message::Facts(mut facts) => {
-                    for fact in facts.drain(..) {
-                        sum.add(fact);
-                    }
-                    let _ = self.empty_facts.send(facts);
-                }
-                Message::Spans(mut spans) => {
-                    sum.add_spans(&mut spans);
-                    let _ = self.empty_spans.send(spans);
-                }
-            }
+        for mut facts in self.queue {
+            facts.drain(..).for_each(|fact| sum.add(fact));
+            // The sender may be gone: then nobody needs it.
+            let _ = self.empty.send(facts);
         }
         sum.finish()
     }

@@ -101,8 +101,8 @@ impl Freezes {
 mod tests {
     use super::*;
     use crate::blame::timeline::splitter::{Shares, add_contentions};
+    use crate::model::detail::Detail;
     use crate::model::entity::{ChainIndex, ThreadIndex};
-    use crate::model::wait::Detail;
 
     fn freezes(times: &[(u64, u64)]) -> Freezes {
         let mut freezes = Freezes::default();
@@ -186,7 +186,10 @@ mod tests {
         let mut contentions = vec![part(0, 30, owner(1)), part(30, 60, owner(2))];
         freezes(&[(10, 20)]).cut(&mut contentions);
         let mut blame = Vec::new();
-        add_contentions(&contentions, &mut Shares::new(Detail::Owners, &mut blame));
+        add_contentions(
+            &contentions,
+            &mut Shares::new(Detail::OWNERS, &mut blame, None),
+        );
         let blame = blame
             .iter()
             .map(|blame| (blame.duration_ns, blame.contentions));

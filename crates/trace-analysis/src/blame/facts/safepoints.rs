@@ -21,9 +21,18 @@ pub(crate) struct Safepoints {
     max: usize,
 }
 
+/// The most that stay known.
+const MAX_SAFEPOINTS: usize = 1 << 16;
+
+impl Default for Safepoints {
+    fn default() -> Self {
+        Self::new(MAX_SAFEPOINTS)
+    }
+}
+
 impl Safepoints {
-    /// Keeps so many.
-    pub(crate) fn new(max: usize) -> Self {
+    /// Keeps this many.
+    fn new(max: usize) -> Self {
         Self {
             safepoints: VecDeque::new(),
             near: Cell::default(),

@@ -31,15 +31,17 @@
 use trace_format::ParkTimeout;
 
 use crate::blame::facts::trace_end::TraceEnd;
+use crate::blame::timeline::context::Context;
 use crate::blame::timeline::hold_spans::HoldSpans;
-use crate::blame::timeline::owner_timeline::{self, Access, Start, Timeline, View};
+use crate::blame::timeline::interval::{self, Access, Start, View};
+use crate::blame::timeline::owner_timeline::Timeline;
 use crate::blame::timeline::waiters::{Ticket, Waiters};
 use crate::model::counter::{Counter, Counters};
+use crate::model::detail::Detail;
 use crate::model::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::model::packed_owner::PackedOwner;
-use crate::model::time_range::TimeRange;
 use crate::model::wait::{
-    Detail, Holds, Mechanism, OpenWait, Owner, UnknownOwner, Wait, WaitEnd, WaitId, WaitKind,
+    Holds, Mechanism, OpenWait, Owner, UnknownOwner, WaitEnd, WaitId, WaitKind,
 };
 use crate::resolve::seen_owner::Holder;
 use crate::resolve::stacks::Stacks;
@@ -81,7 +83,7 @@ impl Interval {
     }
 }
 
-impl owner_timeline::Interval for Interval {
+impl interval::Interval for Interval {
     const HAS_OWN: bool = false;
 
     fn end_ns(&self) -> u64 {
@@ -194,10 +196,6 @@ impl LockAnalyzer {
     }
 
     /// A thread begins to wait.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "what is known, and all that is filled in"
-    )]
     pub(crate) fn enter(
         &mut self,
         id: WaitId,
@@ -205,10 +203,9 @@ impl LockAnalyzer {
         time_ns: u64,
         chain: ChainIndex,
         after_wait: bool,
-        spans: &mut HoldSpans,
-        counters: &mut Counters,
+        context: &mut Context<'_>,
     ) {
-        self.abandon_wait(thread, spans, counters);
+        self.abandon_wait(thread, context);
         let contended = self.contended.get_or_insert_default();
         let waiter = Waiter {
             id,
@@ -233,40 +230,32 @@ impl LockAnalyzer {
         self.holder = owner.filter(is_other).or(self.holder.filter(is_other));
     }
 
-    /// A thread acquires the lock that it waited for. Fills in `wait`, all but
-    /// its number; `false` if it was not seen to wait.
+    /// A thread acquires the lock that it waited for; `safepoint_ns` of the wait was a safepoint.
     pub(crate) fn entered(
         &mut self,
         thread: ThreadIndex,
         time_ns: u64,
-        range: TimeRange,
-        spans: &mut HoldSpans,
-        wait: &mut Wait,
-        counters: &mut Counters,
-    ) -> bool {
+        safepoint_ns: u64,
+        context: &mut Context<'_>,
+    ) {
         let before = Interval::new(time_ns, self.owner_before_acquisition(), self.nobody());
         let waiter = self.remove_waiter(thread);
         match &waiter {
             Some(waiter) => {
-                self.describe_wait(waiter, before, range, spans, wait);
-                self.forget_unseen(spans);
+                context.wait.safepoint_ns = safepoint_ns;
+                self.describe_wait(waiter, before, context);
+                self.forget_unseen(context.spans);
+                context.pass_on();
             }
-            None => counters.add(Counter::EnteredWithoutEnter, 1),
+            None => context.counters.add(Counter::EnteredWithoutEnter, 1),
         }
-        self.end_interval(before, counters);
+        self.end_interval(before, context.counters);
         self.owner_state = OwnerState::Entered(thread, waiter.map(|waiter| waiter.chain));
         self.holder = Some(Holder::Thread(thread));
-        waiter.is_some()
     }
 
     /// A thread releases the lock.
-    pub(crate) fn exit(
-        &mut self,
-        exit: &Exit,
-        stacks: &Stacks,
-        spans: &mut HoldSpans,
-        counters: &mut Counters,
-    ) {
+    pub(crate) fn exit(&mut self, exit: &Exit, stacks: &Stacks, context: &mut Context<'_>) {
         let Exit {
             thread,
             time_ns,
@@ -274,13 +263,13 @@ impl LockAnalyzer {
             chain,
             waited_until_ns,
         } = *exit;
-        self.abandon_wait(thread, spans, counters);
+        self.abandon_wait(thread, context);
         let is_direct = waited_until_ns <= self.blamed_since_ns(exit);
         let owner = Owner::Thread { thread, chain };
         let mut owner_for_earlier = match self.owner_state {
             OwnerState::Entered(other, _) if other != thread => {
                 if self.somebody_waited_before() {
-                    counters.add(Counter::UnexpectedExits, 1);
+                    context.counters.add(Counter::UnexpectedExits, 1);
                 }
                 Owner::Unknown(UnknownOwner::NoExit)
             }
@@ -289,7 +278,7 @@ impl LockAnalyzer {
         };
         if let Holds::For { holds, held_ns } = holds {
             let acquired_ns = time_ns.saturating_sub(held_ns);
-            self.acquired((owner, is_direct), holds, acquired_ns, counters);
+            self.acquired((owner, is_direct), holds, acquired_ns, context.counters);
             if let OwnerState::Lost { of_nobody: true } = self.owner_state
                 && let Some(contended) = &mut self.contended
             {
@@ -302,7 +291,7 @@ impl LockAnalyzer {
             is_direct,
             ..Interval::new(time_ns, owner, owner_for_earlier)
         };
-        self.end_interval(interval, counters);
+        self.end_interval(interval, context.counters);
         if !is_direct && let Some(contended) = &mut self.contended {
             contended.direct_from = contended.timeline.end();
         }
@@ -388,16 +377,11 @@ impl LockAnalyzer {
     }
 
     /// An event of `thread` is lost.
-    pub(crate) fn lost(
-        &mut self,
-        thread: ThreadIndex,
-        spans: &mut HoldSpans,
-        counters: &mut Counters,
-    ) {
+    pub(crate) fn lost(&mut self, thread: ThreadIndex, context: &mut Context<'_>) {
         // If the thread waited, the lost event is the end of its wait: what it
         // writes later must not be taken for that.
-        self.abandon_wait(thread, spans, counters);
-        self.lose_owner(false, counters);
+        self.abandon_wait(thread, context);
+        self.lose_owner(false, context.counters);
     }
 
     /// That many events of the lock are lost, it is not known whose.
@@ -469,14 +453,7 @@ impl LockAnalyzer {
 
     /// Describes a wait that ended, as far as known, when the thread acquired the lock.
     /// `last` is the interval that ends then.
-    fn describe_wait(
-        &mut self,
-        waiter: &Waiter,
-        last: Interval,
-        range: TimeRange,
-        spans: &mut HoldSpans,
-        wait: &mut Wait,
-    ) {
+    fn describe_wait(&mut self, waiter: &Waiter, last: Interval, context: &mut Context<'_>) {
         let timeline = self.contended.as_ref().map(|contended| &contended.timeline);
         let saw_boundary = timeline.is_some_and(|known| waiter.start.position < known.end());
         let rest = if saw_boundary {
@@ -484,9 +461,9 @@ impl LockAnalyzer {
         } else {
             last.owner
         };
-        wait.end = WaitEnd::Acquired;
-        wait.holder = None;
-        self.describe_until(waiter, last.end_ns, rest, range, spans, wait);
+        context.wait.end = WaitEnd::Acquired;
+        context.wait.holder = None;
+        self.describe_until(waiter, last.end_ns, rest, context);
     }
 
     /// Describes a wait until `end_ns`, with `rest` as the owner since the last boundary.
@@ -495,10 +472,9 @@ impl LockAnalyzer {
         waiter: &Waiter,
         end_ns: u64,
         rest: PackedOwner,
-        range: TimeRange,
-        spans: &mut HoldSpans,
-        wait: &mut Wait,
+        context: &mut Context<'_>,
     ) {
+        let wait = &mut *context.wait;
         wait.id = waiter.id;
         wait.mechanism = Mechanism::Monitor;
         wait.kind = WaitKind::Contention;
@@ -507,7 +483,8 @@ impl LockAnalyzer {
         wait.thread = waiter.thread;
         wait.chain = waiter.chain;
         wait.timeout = ParkTimeout::None;
-        let Some((start_ns, end_ns)) = wait.set_time(waiter.start.time_ns, end_ns, range) else {
+        let Some((start_ns, end_ns)) = wait.set_time(waiter.start.time_ns, end_ns, context.range)
+        else {
             return;
         };
 
@@ -532,7 +509,7 @@ impl LockAnalyzer {
         };
         let timeline = &mut contended.timeline;
         wait.barging_holds = timeline.barging_holds(view.start);
-        timeline.describe(&view, u64::MAX, self.detail, spans, wait);
+        timeline.describe(&view, u64::MAX, self.detail, context.spans, wait);
     }
 
     /// What stands for an owner between the last boundary and an acquisition.
@@ -556,15 +533,10 @@ impl LockAnalyzer {
     }
 
     /// Forgets that `thread` waits: it went on without an entered event.
-    fn abandon_wait(
-        &mut self,
-        thread: ThreadIndex,
-        spans: &mut HoldSpans,
-        counters: &mut Counters,
-    ) {
+    fn abandon_wait(&mut self, thread: ThreadIndex, context: &mut Context<'_>) {
         if self.remove_waiter(thread).is_some() {
-            counters.add(Counter::WaitsWithoutEntered, 1);
-            self.forget_unseen(spans);
+            context.counters.add(Counter::WaitsWithoutEntered, 1);
+            self.forget_unseen(context.spans);
         }
     }
 
@@ -591,46 +563,36 @@ impl LockAnalyzer {
         }
     }
 
-    /// Fills in `wait`, which has not ended; `false` if the wait may be
-    /// over.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "what is known, and all that is filled in"
-    )]
-    pub(crate) fn describe_open(
+    /// Passes on a wait that has not ended, unless it may be over.
+    pub(crate) fn pass_on_open(
         &mut self,
         open: &UnendedWait,
         end: &TraceEnd,
-        range: TimeRange,
         stacks: &Stacks,
-        spans: &mut HoldSpans,
-        wait: &mut Wait,
-        counters: &mut Counters,
-    ) -> bool {
+        context: &mut Context<'_>,
+    ) {
         let contended = self.contended.get_or_insert_default();
         let Some(&waiter) = contended.waiters.get(open.ticket) else {
-            return false;
+            return;
         };
+        let counters = &mut *context.counters;
         if end.went_on(waiter.thread, waiter.start.time_ns) {
-            counters.add(Counter::WaitsWithoutEntered, 1);
-            return false;
+            return counters.add(Counter::WaitsWithoutEntered, 1);
         }
         counters.add(Counter::OpenWaits, 1);
         if contended.timeline.loses_since(waiter.start) {
             let known_ns = contended.timeline.known_until_ns(waiter.start);
-            counters.add(
-                Counter::OpenWaitsNs,
-                known_ns.saturating_sub(waiter.start.time_ns),
-            );
-            return false;
+            let known_ns = known_ns.saturating_sub(waiter.start.time_ns);
+            return counters.add(Counter::OpenWaitsNs, known_ns);
         }
-        wait.safepoint_ns = 0;
         let rest = self.holder(waiter.thread, stacks);
-        wait.end = WaitEnd::Open;
-        wait.holder = rest.thread();
-        self.describe_until(&waiter, end.time_ns, rest.into(), range, spans, wait);
-        counters.add(Counter::OpenWaitsNs, wait.whole_duration_ns);
-        true
+        context.wait.safepoint_ns = 0;
+        context.wait.end = WaitEnd::Open;
+        context.wait.holder = rest.thread();
+        self.describe_until(&waiter, end.time_ns, rest.into(), context);
+        let duration_ns = context.wait.whole_duration_ns;
+        context.counters.add(Counter::OpenWaitsNs, duration_ns);
+        context.pass_on();
     }
 }
 

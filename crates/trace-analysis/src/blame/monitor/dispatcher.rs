@@ -4,13 +4,12 @@ use trace_format::LockId;
 
 use crate::blame::facts::trace_end::TraceEnd;
 use crate::blame::monitor::analyzer::{Exit, LockAnalyzer};
-use crate::blame::timeline::hold_range::HoldRanges;
-use crate::blame::timeline::hold_spans::HoldSpans;
+use crate::blame::timeline::context::Context;
 use crate::collections::cached_map::CachedMap;
-use crate::model::counter::{Counter, Counters};
+use crate::model::counter::Counter;
+use crate::model::detail::Detail;
 use crate::model::entity::{Entities, LockIndex};
-use crate::model::time_range::TimeRange;
-use crate::model::wait::{Detail, OpenWait, Wait, WaitId};
+use crate::model::wait::{OpenWait, WaitId};
 use crate::order::lock_event::LockEvent;
 use crate::order::rearranger::Step;
 use crate::resolve::stacks::Stacks;
@@ -22,22 +21,16 @@ pub(crate) struct LockDispatcher {
     trace: u32,
     /// Exits say for how long the lock was held.
     has_holds: bool,
-    /// What is asked for about owners.
-    detail: Detail,
-    /// The time considered.
-    range: TimeRange,
     /// Where threads' stacks are: of some owners only an address on theirs is known.
     stacks: Stacks,
     analyzers: CachedMap<LockId, LockAnalyzer>,
 }
 
 impl LockDispatcher {
-    pub(crate) fn new(trace: u32, has_holds: bool, detail: Detail, range: TimeRange) -> Self {
+    pub(crate) fn new(trace: u32, has_holds: bool) -> Self {
         Self {
             trace,
             has_holds,
-            detail,
-            range,
             stacks: Stacks::default(),
             analyzers: CachedMap::default(),
         }
@@ -59,38 +52,31 @@ impl LockDispatcher {
         }
     }
 
-    /// Replays the next step of `lock`. The first one of all is its description. `true` if it
-    /// ends a wait, which `wait` then describes.
+    /// Replays the next step of `lock`. The first one of all is its description.
     pub(crate) fn dispatch(
         &mut self,
         lock: LockId,
         step: Step<&LockEvent>,
-        spans: &mut HoldSpans,
-        wait: &mut Wait,
-        entities: &Entities,
-        counters: &mut Counters,
-    ) -> bool {
+        context: &mut Context<'_>,
+    ) {
         if let Step::Event {
             event: &LockEvent::Description { lock: described },
             ..
         } = step
         {
-            let detail = detail_of(described, self.detail, entities);
+            let detail = detail_of(described, context.detail, context.entities);
             let analyzer = LockAnalyzer::new(described, self.has_holds, detail);
             if let Some(mut before) = self.analyzers.insert(lock, analyzer) {
-                before.finish(spans);
+                before.finish(context.spans);
             }
-            return false;
+            return;
         }
         let Some(analyzer) = self.analyzers.get_mut(lock) else {
-            return false;
+            return;
         };
         let (number, event) = match step {
             Step::Event { number, event } => (number, event),
-            Step::Gap { numbers, .. } => {
-                analyzer.gap(numbers, counters);
-                return false;
-            }
+            Step::Gap { numbers, .. } => return analyzer.gap(numbers, context.counters),
         };
         match *event {
             LockEvent::Description { .. } => {}
@@ -106,17 +92,14 @@ impl LockDispatcher {
                     lock,
                     number,
                 };
-                analyzer.enter(id, thread, time_ns, chain, after_wait, spans, counters);
+                analyzer.enter(id, thread, time_ns, chain, after_wait, context);
                 analyzer.see_owner(thread, owner.at(time_ns), &self.stacks);
             }
             LockEvent::Entered {
                 thread,
                 time_ns,
                 safepoint_ns,
-            } => {
-                wait.safepoint_ns = safepoint_ns;
-                return analyzer.entered(thread, time_ns, self.range, spans, wait, counters);
-            }
+            } => analyzer.entered(thread, time_ns, safepoint_ns, context),
             LockEvent::Exit {
                 thread,
                 time_ns,
@@ -131,18 +114,19 @@ impl LockDispatcher {
                     chain,
                     waited_until_ns: time_ns.saturating_sub(since_wait_ns.into()),
                 };
-                analyzer.exit(&exit, &self.stacks, spans, counters);
+                analyzer.exit(&exit, &self.stacks, context);
             }
-            LockEvent::Lost { thread, .. } => analyzer.lost(thread, spans, counters),
+            LockEvent::Lost { thread, .. } => analyzer.lost(thread, context),
             LockEvent::Retired => {
                 if let Some(mut analyzer) = self.analyzers.remove(lock) {
-                    analyzer.finish(spans);
+                    analyzer.finish(context.spans);
                     let abandoned = analyzer.open_waits().count() as u64;
-                    counters.add(Counter::WaitsWithoutEntered, abandoned);
+                    context
+                        .counters
+                        .add(Counter::WaitsWithoutEntered, abandoned);
                 }
             }
         }
-        false
     }
 
     /// The lock of that number, if it is described and has not ended.
@@ -165,16 +149,8 @@ impl LockDispatcher {
         open
     }
 
-    /// Passes the waits that have not ended to `on_wait`, in the order in which
-    /// they began.
-    pub(crate) fn finish(
-        mut self,
-        end: &TraceEnd,
-        spans: &mut HoldSpans,
-        wait: &mut Wait,
-        counters: &mut Counters,
-        mut on_wait: impl FnMut(&mut Wait, &mut HoldRanges, &mut Counters),
-    ) {
+    /// No more events: passes on the waits that have not ended, in the order in which they began.
+    pub(crate) fn finish(mut self, end: &TraceEnd, context: &mut Context<'_>) {
         let analyzers = self.analyzers.iter();
         let open = analyzers.flat_map(|(lock, analyzer)| {
             let waits = analyzer.open_waits();
@@ -183,22 +159,12 @@ impl LockDispatcher {
         let mut open: Vec<_> = open.collect();
         open.sort_unstable();
         for (open_wait, lock) in open {
-            if let Some(analyzer) = self.analyzers.get_mut(lock)
-                && analyzer.describe_open(
-                    &open_wait,
-                    end,
-                    self.range,
-                    &self.stacks,
-                    spans,
-                    wait,
-                    counters,
-                )
-            {
-                on_wait(wait, &mut spans.shared, counters);
+            if let Some(analyzer) = self.analyzers.get_mut(lock) {
+                analyzer.pass_on_open(&open_wait, end, &self.stacks, context);
             }
         }
         for analyzer in self.analyzers.values_mut() {
-            analyzer.finish(spans);
+            analyzer.finish(context.spans);
         }
     }
 }
@@ -207,7 +173,7 @@ impl LockDispatcher {
 /// that guards the initialization of a class, the thread stands for the code.
 pub(crate) fn detail_of(lock: LockIndex, wanted: Detail, entities: &Entities) -> Detail {
     match entities.initialized_class(lock) {
-        Some(_) => wanted.and(Detail::Owners),
+        Some(_) => wanted.and(Detail::OWNERS),
         None => wanted,
     }
 }

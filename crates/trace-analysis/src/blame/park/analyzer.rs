@@ -16,11 +16,11 @@ use trace_format::{Hold, ParkTimeout};
 use crate::blame::facts::trace_end::TraceEnd;
 use crate::blame::park::code::Code;
 use crate::blame::park::ownership::{OpenWaits, Ownership};
-use crate::blame::park::sink::Sink;
 use crate::blame::park::ticket_heap::TicketHeap;
 use crate::blame::park::waker::WaitForWaker;
+use crate::blame::timeline::context::Context;
 use crate::blame::timeline::hold_spans::HoldSpans;
-use crate::blame::timeline::owner_timeline::{Access, Start};
+use crate::blame::timeline::interval::{Access, Start};
 use crate::blame::timeline::waiters::{Ticket, Waiters};
 use crate::collections::shrink::shrink_queue;
 use crate::model::counter::Counter;
@@ -432,31 +432,37 @@ impl LockAnalyzer {
 
     /// What is lost since the lock's last event.
     #[inline]
-    pub(super) fn lost(&mut self, losses: Losses, sink: &mut Sink<'_>) {
+    pub(super) fn lost(&mut self, losses: Losses, context: &mut Context<'_>) {
         if !self.is_up_to(losses) {
-            self.lose(losses, sink);
+            self.lose(losses, context);
         }
     }
 
     #[cold]
-    fn lose(&mut self, losses: Losses, sink: &mut Sink<'_>) {
+    fn lose(&mut self, losses: Losses, context: &mut Context<'_>) {
         // A damaged trace may have the lock in several domains.
         let of_nobody = losses.of_nobody.saturating_sub(self.losses.of_nobody);
         self.losses = losses;
         let open_waits = self.open_waits();
-        self.ownership.lose(of_nobody, open_waits, sink.counters);
+        self.ownership.lose(of_nobody, open_waits, context.counters);
         // Whoever is awake may have waited again meanwhile.
         for ticket in self.queue.all_awake() {
-            self.end_wait(ticket, sink);
+            self.end_wait(ticket, context);
         }
     }
 
     /// The thread parks.
-    pub(super) fn begin(&mut self, id: WaitId, begin: &Begin, code: Code, sink: &mut Sink<'_>) {
+    pub(super) fn begin(
+        &mut self,
+        id: WaitId,
+        begin: &Begin,
+        code: Code,
+        context: &mut Context<'_>,
+    ) {
         let before = self.queue.waiters.find(begin.thread);
         let before = before.filter(|&ticket| {
             if !begin.continued {
-                self.end_wait(ticket, sink);
+                self.end_wait(ticket, context);
             }
             begin.continued
         });
@@ -465,8 +471,9 @@ impl LockAnalyzer {
         } else {
             self.open_waits()
         };
-        self.ownership.begin(begin, code, open_waits, sink.counters);
-        self.are_awake([Some(begin.thread), begin.owner.get()], sink.entities);
+        self.ownership
+            .begin(begin, code, open_waits, context.counters);
+        self.are_awake([Some(begin.thread), begin.owner.get()], context.entities);
         if let Some(ticket) = before {
             self.queue.set(ticket, |waiter| {
                 waiter.state = State::Parked;
@@ -492,12 +499,17 @@ impl LockAnalyzer {
                 state: State::Parked,
             });
         }
-        self.pass_on_ended(sink);
+        self.pass_on_ended(context);
     }
 
     /// The thread parks no longer. `unseen_waker` unparked it, if that has not been
     /// [`unpark`](Self::unpark)ed.
-    pub(super) fn end(&mut self, end: &End, unseen_waker: Option<Waker>, sink: &mut Sink<'_>) {
+    pub(super) fn end(
+        &mut self,
+        end: &End,
+        unseen_waker: Option<Waker>,
+        context: &mut Context<'_>,
+    ) {
         let Some(ticket) = self.queue.waiters.find(end.thread) else {
             return;
         };
@@ -512,13 +524,14 @@ impl LockAnalyzer {
         let unseen_waker = unseen_waker.filter(|_| !tells_all);
         if self.ownership.may_be_two_waits(start) {
             // It may be the end of another park, on another lock.
-            self.ownership.doubt(end.time_ns, open_waits, sink.counters);
+            self.ownership
+                .doubt(end.time_ns, open_waits, context.counters);
         } else {
             let reader = access == Access::Shared;
             self.ownership
-                .end(end, reader, unseen_waker, open_waits, sink.counters);
+                .end(end, reader, unseen_waker, open_waits, context.counters);
         }
-        self.are_awake([Some(end.thread), end.owner.get()], sink.entities);
+        self.are_awake([Some(end.thread), end.owner.get()], context.entities);
         let position = self.ownership.position();
         self.queue.set(ticket, |waiter| {
             waiter.safepoint_ns = waiter.safepoint_ns.saturating_add(end.safepoint_ns);
@@ -528,15 +541,15 @@ impl LockAnalyzer {
                 position,
             };
         });
-        self.pass_on_ended(sink);
+        self.pass_on_ended(context);
     }
 
     /// The thread unparks another one that is parked here.
-    pub(super) fn unpark(&mut self, unpark: &Unpark, code: Code, sink: &mut Sink<'_>) {
+    pub(super) fn unpark(&mut self, unpark: &Unpark, code: Code, context: &mut Context<'_>) {
         let waiter = self.queue.waiters.find(unpark.thread);
         if let Some(ticket) = waiter.filter(|_| !code.no_release) {
             // It got the lock.
-            self.end_wait(ticket, sink);
+            self.end_wait(ticket, context);
         }
         self.is_released |= code.is_release();
         let open_waits = if code.releases_shared {
@@ -544,19 +557,19 @@ impl LockAnalyzer {
         } else {
             self.open_waits()
         };
-        let writer = sink.entities.thread(unpark.thread).java_id;
+        let writer = context.entities.thread(unpark.thread).java_id;
         self.ownership
-            .unpark(unpark, writer, code, open_waits, sink.counters);
-        self.are_awake([unpark.owner.get()], sink.entities);
-        self.pass_on_ended(sink);
+            .unpark(unpark, writer, code, open_waits, context.counters);
+        self.are_awake([unpark.owner.get()], context.entities);
+        self.pass_on_ended(context);
     }
 
     /// The thread releases the lock, which it had alone.
-    pub(super) fn release(&mut self, release: &Release, sink: &mut Sink<'_>) {
+    pub(super) fn release(&mut self, release: &Release, context: &mut Context<'_>) {
         let waiter = self.queue.waiters.find(release.thread);
         if let Some(ticket) = waiter {
             // It got the lock.
-            self.end_wait(ticket, sink);
+            self.end_wait(ticket, context);
         }
         if waiter.is_none()
             && let Hold::For { duration_ns } = release.hold
@@ -564,7 +577,8 @@ impl LockAnalyzer {
             let acquired_ns = release.time_ns.saturating_sub(duration_ns);
             let earliest_ns = self.queue.waiters.earliest_ns(|waiter| !waiter.is_over());
             let barges_in = earliest_ns.is_some_and(|earliest_ns| earliest_ns <= acquired_ns);
-            sink.counters
+            context
+                .counters
                 .add(Counter::BargingHolds, u64::from(barges_in));
         }
         let (open_waits, has_waited) = (self.open_waits(), waiter.is_some());
@@ -572,9 +586,14 @@ impl LockAnalyzer {
             Hold::BeforeContention => self.queue.first_queued(),
             _ => None,
         };
-        self.ownership
-            .release(release, has_waited, first_queued, open_waits, sink.counters);
-        self.pass_on_ended(sink);
+        self.ownership.release(
+            release,
+            has_waited,
+            first_queued,
+            open_waits,
+            context.counters,
+        );
+        self.pass_on_ended(context);
     }
 
     /// An event shows that these threads do something.
@@ -600,40 +619,45 @@ impl LockAnalyzer {
     }
 
     /// Waits that may have gone on have ended. Forgets what no other thread has seen.
-    pub(super) fn pass_on_all_ended(&mut self, sink: &mut Sink<'_>) {
+    pub(super) fn pass_on_all_ended(&mut self, context: &mut Context<'_>) {
         let mut over = Vec::new();
         self.queue.take_not_parked(u64::MAX, u64::MAX, &mut over);
         for (_, ticket) in over {
-            self.pass_on(ticket, sink);
+            self.pass_on(ticket, context);
         }
-        self.forget_unseen(sink.spans);
+        self.forget_unseen(context.spans);
     }
 
     /// No more events: passes on all waits, also those that have not ended.
-    pub(super) fn finish(&mut self, end: &TraceEnd, sink: &mut Sink<'_>) {
+    pub(super) fn finish(&mut self, end: &TraceEnd, context: &mut Context<'_>) {
         let holder = self.holder();
         let holder = holder.map(|(thread, chain)| Owner::Thread { thread, chain });
         if let Some(holder) = holder {
             self.ownership.never_released(holder);
         }
-        self.pass_on_all_ended(sink);
+        self.pass_on_all_ended(context);
         if self.is_signalled_only() {
             let open_waits = self.queue.waiters.iter().count() as u64;
-            sink.counters.add(Counter::OpenWaits, open_waits);
+            context.counters.add(Counter::OpenWaits, open_waits);
         } else {
-            self.pass_on_all_open(end, holder, sink);
+            self.pass_on_all_open(end, holder, context);
         }
         let end = self.ownership.position();
-        self.ownership.forget_before(end, sink.spans);
+        self.ownership.forget_before(end, context.spans);
     }
 
     /// Passes on the waits that have not ended.
-    fn pass_on_all_open(&mut self, end: &TraceEnd, holder: Option<Owner>, sink: &mut Sink<'_>) {
+    fn pass_on_all_open(
+        &mut self,
+        end: &TraceEnd,
+        holder: Option<Owner>,
+        context: &mut Context<'_>,
+    ) {
         let rest = holder.unwrap_or_else(|| Owner::Unknown(self.ownership.why_holder_unknown()));
         let parked = self.queue.waiters.iter();
         let parked: Vec<_> = parked.map(|(_, &waiter)| waiter).collect();
         for waiter in &parked {
-            self.pass_on_open(waiter, end, rest, sink);
+            self.pass_on_open(waiter, end, rest, context);
         }
     }
 
@@ -646,8 +670,14 @@ impl LockAnalyzer {
 
     /// Passes on a wait that has not ended, with `rest` as the owner since the last
     /// boundary.
-    fn pass_on_open(&mut self, waiter: &Waiter, end: &TraceEnd, rest: Owner, sink: &mut Sink<'_>) {
-        let counters = &mut *sink.counters;
+    fn pass_on_open(
+        &mut self,
+        waiter: &Waiter,
+        end: &TraceEnd,
+        rest: Owner,
+        context: &mut Context<'_>,
+    ) {
+        let counters = &mut *context.counters;
         if end.went_on(waiter.thread, waiter.parked_ns) {
             return counters.add(Counter::WaitsWithoutEntered, 1);
         }
@@ -663,17 +693,18 @@ impl LockAnalyzer {
             }
             rest => rest,
         };
-        self.describe_until(waiter, end.time_ns, rest, sink);
-        sink.wait.end = WaitEnd::Open;
-        sink.wait.holder = rest.thread();
-        sink.counters
-            .add(Counter::OpenWaitsNs, sink.wait.whole_duration_ns);
-        sink.pass_on();
+        self.describe_until(waiter, end.time_ns, rest, context);
+        context.wait.end = WaitEnd::Open;
+        context.wait.holder = rest.thread();
+        context
+            .counters
+            .add(Counter::OpenWaitsNs, context.wait.whole_duration_ns);
+        context.pass_on();
     }
 
     /// The wait ended when the thread woke up last. A thread that is still parked
     /// cannot do anything, so its end is lost.
-    fn end_wait(&mut self, ticket: Ticket, sink: &mut Sink<'_>) {
+    fn end_wait(&mut self, ticket: Ticket, context: &mut Context<'_>) {
         match self.queue.waiters.get(ticket).map(|waiter| waiter.state) {
             Some(State::Awake {
                 since_ns, position, ..
@@ -684,9 +715,9 @@ impl LockAnalyzer {
                 };
             }),
             Some(State::Parked) => {
-                sink.counters.add(Counter::WaitsWithoutEntered, 1);
+                context.counters.add(Counter::WaitsWithoutEntered, 1);
                 self.queue.remove(ticket);
-                self.forget_unseen(sink.spans);
+                self.forget_unseen(context.spans);
             }
             Some(State::Ended { .. }) | None => {}
         }
@@ -695,7 +726,7 @@ impl LockAnalyzer {
     /// Passes on the waits that have ended, once their owners are known as well as
     /// they will be. Threads that have been awake for long do not wait any more.
     #[inline]
-    fn pass_on_ended(&mut self, sink: &mut Sink<'_>) {
+    fn pass_on_ended(&mut self, context: &mut Context<'_>) {
         let now = self.ownership.position();
         let awake_while = if self.ownership.is_told() {
             SHORT_WHILE_OF_RELEASES
@@ -706,26 +737,26 @@ impl LockAnalyzer {
         let ended_before = now.saturating_sub(SHORT_WHILE);
         let ended_before = ended_before.max(self.ownership.settled_ends());
         if (self.queue).may_have_not_parked(awake_before, ended_before) {
-            self.pass_on_before(awake_before, ended_before, sink);
+            self.pass_on_before(awake_before, ended_before, context);
         }
     }
 
     /// Passes on the waits of those awake since before one position, and of those that ended
     /// before another one.
     #[inline(never)]
-    fn pass_on_before(&mut self, awake_before: u64, ended_before: u64, sink: &mut Sink<'_>) {
+    fn pass_on_before(&mut self, awake_before: u64, ended_before: u64, context: &mut Context<'_>) {
         let mut over = std::mem::take(&mut self.over);
         self.queue
             .take_not_parked(awake_before, ended_before, &mut over);
         for (_, ticket) in over.drain(..) {
-            self.pass_on(ticket, sink);
-            self.forget_unseen(sink.spans);
+            self.pass_on(ticket, context);
+            self.forget_unseen(context.spans);
         }
         self.over = over;
     }
 
     /// Passes on a wait that is not parked.
-    fn pass_on(&mut self, ticket: Ticket, sink: &mut Sink<'_>) {
+    fn pass_on(&mut self, ticket: Ticket, context: &mut Context<'_>) {
         let Some(waiter) = self.queue.remove(ticket) else {
             return;
         };
@@ -737,15 +768,21 @@ impl LockAnalyzer {
             return;
         };
         let rest = Owner::Unknown(self.ownership.why_unknown());
-        self.describe_until(&waiter, since_ns, rest, sink);
-        sink.wait.end = waiter.end;
-        sink.wait.holder = None;
-        sink.pass_on();
+        self.describe_until(&waiter, since_ns, rest, context);
+        context.wait.end = waiter.end;
+        context.wait.holder = None;
+        context.pass_on();
     }
 
     /// Describes a wait until `end_ns`, with `rest` as the owner since the last boundary.
-    fn describe_until(&mut self, waiter: &Waiter, end_ns: u64, rest: Owner, sink: &mut Sink<'_>) {
-        let wait = &mut *sink.wait;
+    fn describe_until(
+        &mut self,
+        waiter: &Waiter,
+        end_ns: u64,
+        rest: Owner,
+        context: &mut Context<'_>,
+    ) {
+        let wait = &mut *context.wait;
         wait.id = waiter.id;
         wait.mechanism = Mechanism::Park;
         wait.kind = WaitKind::Contention;
@@ -755,15 +792,15 @@ impl LockAnalyzer {
         wait.chain = waiter.chain;
         wait.timeout = waiter.timeout;
         wait.safepoint_ns = waiter.safepoint_ns;
-        let Some((start_ns, _)) = wait.set_time(waiter.start.time_ns, end_ns, sink.range) else {
+        let Some((start_ns, _)) = wait.set_time(waiter.start.time_ns, end_ns, context.range) else {
             return;
         };
         self.ownership.blame(
             waiter.start.at(start_ns),
             waiter.access,
             rest,
-            sink.detail,
-            sink.spans,
+            context.detail,
+            context.spans,
             wait,
         );
     }

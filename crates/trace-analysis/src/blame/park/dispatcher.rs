@@ -6,8 +6,8 @@ use trace_format::{JavaThreadId, LockId, ParkEndReason, Permit};
 use crate::blame::park::analyzer::{LockAnalyzer, Losses};
 use crate::blame::park::code::{Code, CodeTable};
 use crate::blame::park::recent_wakers::{RecentWakers, WakeUp};
-use crate::blame::park::sink::Sink;
 use crate::blame::park::waker::{WaitForWaker, Woken as WokenUp};
+use crate::blame::timeline::context::Context;
 use crate::collections::cached_map::CachedMap;
 use crate::collections::hash::SeededMap;
 use crate::collections::small_map::SmallMap;
@@ -74,7 +74,7 @@ impl ParkDispatcher {
         lock: LockId,
         step: Step<&ParkEvent>,
         codes: &mut CodeTable,
-        sink: &mut Sink<'_>,
+        context: &mut Context<'_>,
     ) {
         let domain = self.domains.get_or_insert_with(lock, Domain::default);
         let mut replay = Replay {
@@ -87,21 +87,21 @@ impl ParkDispatcher {
         match step {
             Step::Gap { numbers, .. } => replay.domain.losses.add_gap(numbers),
             Step::Event { number, event } => match event {
-                &ParkEvent::Lost { thread, numbers } => replay.lost(thread, numbers, sink),
-                ParkEvent::Begin(begin) => replay.begin(number, begin, sink),
-                ParkEvent::End(end) => replay.end(end, sink),
-                ParkEvent::Unpark(unpark) => replay.unpark(unpark, sink),
-                ParkEvent::Release(release) => replay.release(release, sink),
+                &ParkEvent::Lost { thread, numbers } => replay.lost(thread, numbers, context),
+                ParkEvent::Begin(begin) => replay.begin(number, begin, context),
+                ParkEvent::End(end) => replay.end(end, context),
+                ParkEvent::Unpark(unpark) => replay.unpark(unpark, context),
+                ParkEvent::Release(release) => replay.release(release, context),
             },
         }
-        self.analyzers.forget_unused(sink);
-        self.analyzers.forget_idle(sink);
+        self.analyzers.forget_unused(context);
+        self.analyzers.forget_idle(context);
     }
 
     /// Forgets the locks on which no thread is parked, but not the last few.
-    pub(super) fn forget_unused(&mut self, sink: &mut Sink<'_>) {
+    pub(super) fn forget_unused(&mut self, context: &mut Context<'_>) {
         let recent_since = self.analyzers.recent_since();
-        self.analyzers.forget_unused_since(recent_since, sink);
+        self.analyzers.forget_unused_since(recent_since, context);
     }
 
     /// The locks that are not forgotten, and what else threads are parked on.
@@ -145,7 +145,7 @@ impl ParkDispatcher {
     /// of locks.
     pub(crate) fn finish(
         mut self,
-        sink: &mut Sink<'_>,
+        context: &mut Context<'_>,
     ) -> impl Iterator<Item = (LockIndex, LockAnalyzer)> + use<> {
         let mut domains: Vec<_> = self.domains.iter().collect();
         domains.sort_unstable_by_key(|&(domain, _)| domain);
@@ -154,7 +154,7 @@ impl ParkDispatcher {
                 if parked.on_lock
                     && let Some(analyzer) = self.analyzers.get_mut(parked.wait.lock)
                 {
-                    analyzer.lost(domain.losses, sink);
+                    analyzer.lost(domain.losses, context);
                 }
             }
         }
@@ -163,7 +163,8 @@ impl ParkDispatcher {
             .values()
             .flat_map(|domain| domain.parked.iter());
         let for_waker = parked.filter(|(_, parked)| !parked.on_lock);
-        sink.counters
+        context
+            .counters
             .add(Counter::OpenWaits, for_waker.count() as u64);
         self.analyzers.analyzers.into_entries()
     }
@@ -180,26 +181,26 @@ struct Replay<'a> {
 }
 
 impl Replay<'_> {
-    fn lost(&mut self, thread: ThreadIndex, numbers: u64, sink: &mut Sink<'_>) {
+    fn lost(&mut self, thread: ThreadIndex, numbers: u64, context: &mut Context<'_>) {
         self.domain.losses.add_listed(numbers);
         // A parked thread writes nothing but the end.
-        self.abandon(thread, sink);
+        self.abandon(thread, context);
     }
 
-    fn begin(&mut self, number: u64, begin: &Begin, sink: &mut Sink<'_>) {
-        self.abandon(begin.thread, sink);
-        let code = self.codes.of_chain(begin.chain, sink.entities);
+    fn begin(&mut self, number: u64, begin: &Begin, context: &mut Context<'_>) {
+        self.abandon(begin.thread, context);
+        let code = self.codes.of_chain(begin.chain, context.entities);
         let losses = self.domain.losses;
         let on_lock = self.is_on_lock(begin, code);
         if on_lock {
             let analyzer = self.analyzers.add(begin.lock, begin.synchronizer, losses);
-            analyzer.lost(losses, sink);
+            analyzer.lost(losses, context);
             let id = WaitId {
                 trace: self.trace,
                 lock: self.lock,
                 number,
             };
-            analyzer.begin(id, begin, code, sink);
+            analyzer.begin(id, begin, code, context);
         }
         let wait = WaitForWaker::new(number, begin, code);
         let parked = Parked {
@@ -220,10 +221,10 @@ impl Replay<'_> {
             || begin.synchronizer == Synchronizer::Queued && (!code.shares || had_owner())
     }
 
-    fn end(&mut self, end: &End, sink: &mut Sink<'_>) {
-        let passed_on = self.take_passed_on(end, sink.entities);
+    fn end(&mut self, end: &End, context: &mut Context<'_>) {
+        let passed_on = self.take_passed_on(end, context.entities);
         let Some(parked) = self.domain.unpark(end.thread) else {
-            sink.counters.add(Counter::EnteredWithoutEnter, 1);
+            context.counters.add(Counter::EnteredWithoutEnter, 1);
             return;
         };
         let lock = parked.wait.lock;
@@ -233,19 +234,19 @@ impl Replay<'_> {
         let waker = end.waker;
         let waker = waker.map(|waker| first.map_or(waker, |first| first.waker));
         if !parked.on_lock {
-            self.woken(parked.wait, &parked, end, waker, sink);
-        } else if self.is_signal(lock, end, waker, sink.entities) {
+            self.woken(parked.wait, &parked, end, waker, context);
+        } else if self.is_signal(lock, end, waker, context.entities) {
             let wait = match self.analyzers.get_mut(lock) {
-                Some(analyzer) => analyzer.leave(end.thread, parked.wait, sink.spans),
+                Some(analyzer) => analyzer.leave(end.thread, parked.wait, context.spans),
                 None => parked.wait,
             };
-            self.woken(wait, &parked, end, waker, sink);
+            self.woken(wait, &parked, end, waker, context);
         } else {
             let unseen =
-                waker.filter(|waker| self.is_unseen_release(lock, end, waker, sink.entities));
+                waker.filter(|waker| self.is_unseen_release(lock, end, waker, context.entities));
             if let Some(analyzer) = self.analyzers.get_mut(lock) {
-                analyzer.lost(self.domain.losses, sink);
-                analyzer.end(end, unseen, sink);
+                analyzer.lost(self.domain.losses, context);
+                analyzer.end(end, unseen, context);
             }
         }
         match waker {
@@ -270,7 +271,7 @@ impl Replay<'_> {
         parked: &Parked,
         end: &End,
         waker: Option<Waker>,
-        sink: &mut Sink<'_>,
+        context: &mut Context<'_>,
     ) {
         let lost_meanwhile = self.domain.losses.of_nobody - parked.losses.of_nobody;
         let woken = WokenUp {
@@ -282,12 +283,12 @@ impl Replay<'_> {
         };
         wait.describe(
             &woken,
-            sink.detail,
-            sink.range,
-            &sink.spans.freezes,
-            sink.wait,
+            context.detail,
+            context.range,
+            &context.spans.freezes,
+            context.wait,
         );
-        sink.pass_on();
+        context.pass_on();
     }
 
     /// The thread waited for a signal, not for an owner to release the lock: a
@@ -331,8 +332,8 @@ impl Replay<'_> {
             && code.is_release()
     }
 
-    fn unpark(&mut self, unpark: &Unpark, sink: &mut Sink<'_>) {
-        let code = self.codes.of_chain(unpark.chain, sink.entities);
+    fn unpark(&mut self, unpark: &Unpark, context: &mut Context<'_>) {
+        let code = self.codes.of_chain(unpark.chain, context.entities);
         if code.passes_on
             && let Some(woken) = self.domain.woken.get(unpark.thread)
             && woken.lock == unpark.lock
@@ -342,16 +343,16 @@ impl Replay<'_> {
             passed_on.note(permit, unpark.lock, woken.waker);
         }
         if let Some(analyzer) = self.analyzers.get_mut(unpark.lock) {
-            analyzer.lost(self.domain.losses, sink);
+            analyzer.lost(self.domain.losses, context);
             if unpark.never_acquired && code.is_release() {
                 analyzer.signal();
             } else {
-                analyzer.unpark(unpark, code, sink);
+                analyzer.unpark(unpark, code, context);
             }
         }
     }
 
-    fn release(&mut self, release: &Release, sink: &mut Sink<'_>) {
+    fn release(&mut self, release: &Release, context: &mut Context<'_>) {
         let losses = self.domain.losses;
         let (lock, synchronizer) = (release.lock, release.synchronizer);
         if !synchronizer.is_lock() && synchronizer != Synchronizer::Queued {
@@ -359,20 +360,20 @@ impl Replay<'_> {
             return;
         }
         let analyzer = self.analyzers.add(lock, synchronizer, losses);
-        analyzer.lost(losses, sink);
-        analyzer.release(release, sink);
+        analyzer.lost(losses, context);
+        analyzer.release(release, context);
     }
 
     /// The thread went on if it was parked, but the end of its park is lost.
-    fn abandon(&mut self, thread: ThreadIndex, sink: &mut Sink<'_>) {
+    fn abandon(&mut self, thread: ThreadIndex, context: &mut Context<'_>) {
         let Some(parked) = self.domain.unpark(thread) else {
             return;
         };
-        sink.counters.add(Counter::WaitsWithoutEntered, 1);
+        context.counters.add(Counter::WaitsWithoutEntered, 1);
         if parked.on_lock
             && let Some(analyzer) = self.analyzers.get_mut(parked.wait.lock)
         {
-            analyzer.abandon(thread, sink.spans);
+            analyzer.abandon(thread, context.spans);
         }
     }
 }
@@ -430,9 +431,9 @@ impl Analyzers {
 
     /// Nothing in the trace says that a lock will not be used again. So those are
     /// forgotten now and then on which no thread is parked.
-    fn forget_unused(&mut self, sink: &mut Sink<'_>) {
+    fn forget_unused(&mut self, context: &mut Context<'_>) {
         if self.analyzers.len() > self.max.max(MIN_ANALYZERS) {
-            self.forget_unused_since(u64::MAX, sink);
+            self.forget_unused_since(u64::MAX, context);
         }
     }
 
@@ -448,12 +449,12 @@ impl Analyzers {
 
     /// Forgets the locks on which no thread is parked, and to which nothing has happened since
     /// that step.
-    fn forget_unused_since(&mut self, step: u64, sink: &mut Sink<'_>) {
+    fn forget_unused_since(&mut self, step: u64, context: &mut Context<'_>) {
         let mut unused = (self.analyzers)
             .extract_if(|analyzer| !analyzer.is_in_use() && analyzer.last_step < step);
         unused.sort_unstable_by_key(|&(lock, _)| lock);
         for (_, mut analyzer) in unused {
-            analyzer.pass_on_all_ended(sink);
+            analyzer.pass_on_all_ended(context);
         }
         self.max = self.analyzers.len() * 2;
     }
@@ -461,7 +462,7 @@ impl Analyzers {
     /// Whoever was woken is remembered for a while, because it may park again, and with it who had
     /// the lock since it began to wait. Thousands of threads may leave hundreds of locks for
     /// good: then that is forgotten of those to which nothing has happened for long.
-    fn forget_idle(&mut self, sink: &mut Sink<'_>) {
+    fn forget_idle(&mut self, context: &mut Context<'_>) {
         self.steps += 1;
         if self.steps < self.next_count {
             return;
@@ -478,7 +479,7 @@ impl Analyzers {
         }
         idle.sort_unstable_by_key(|&(lock, _)| lock);
         for (_, analyzer) in idle {
-            analyzer.pass_on_all_ended(sink);
+            analyzer.pass_on_all_ended(context);
             analyzer.shrink();
         }
     }

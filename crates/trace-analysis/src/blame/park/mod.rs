@@ -22,15 +22,13 @@ mod code;
 mod dispatcher;
 mod ownership;
 mod recent_wakers;
-mod sink;
 mod ticket_heap;
 mod waker;
-
-pub(crate) use sink::Sink;
 
 use trace_format::LockId;
 
 use crate::blame::facts::trace_end::TraceEnd;
+use crate::blame::timeline::context::Context;
 use crate::model::entity::LockIndex;
 use crate::model::lock_group::{LOCK_GROUPS, lock_group};
 use crate::model::wait::OpenWait;
@@ -58,15 +56,20 @@ impl Parks {
 
     /// Replays the next step of a domain.
     #[inline]
-    pub(crate) fn dispatch(&mut self, domain: LockId, step: Step<&ParkEvent>, sink: &mut Sink<'_>) {
+    pub(crate) fn dispatch(
+        &mut self,
+        domain: LockId,
+        step: Step<&ParkEvent>,
+        context: &mut Context<'_>,
+    ) {
         let group = &mut self.groups[lock_group(domain)];
-        group.dispatch(domain, step, &mut self.codes, sink);
+        group.dispatch(domain, step, &mut self.codes, context);
     }
 
     /// Forgets the locks on which no thread is parked.
-    pub(crate) fn forget_unused(&mut self, sink: &mut Sink<'_>) {
+    pub(crate) fn forget_unused(&mut self, context: &mut Context<'_>) {
         for group in &mut self.groups {
-            group.forget_unused(sink);
+            group.forget_unused(context);
         }
     }
 
@@ -82,14 +85,14 @@ impl Parks {
         }
     }
 
-    /// No more events: waits that have not ended go to `sink` as such.
-    pub(crate) fn finish(self, end: &TraceEnd, sink: &mut Sink<'_>) {
+    /// No more events: waits that have not ended go to `context` as such.
+    pub(crate) fn finish(self, end: &TraceEnd, context: &mut Context<'_>) {
         let groups = self.groups.into_iter();
-        let mut analyzers: Vec<_> = groups.flat_map(|group| group.finish(sink)).collect();
+        let mut analyzers: Vec<_> = groups.flat_map(|group| group.finish(context)).collect();
         // A damaged trace may have a lock in several domains.
         analyzers.sort_by_key(|&(lock, _)| lock);
         for (_, mut analyzer) in analyzers {
-            analyzer.finish(end, sink);
+            analyzer.finish(end, context);
         }
     }
 }

@@ -33,15 +33,17 @@ use trace_format::{Hold, JavaThreadId};
 
 use crate::blame::park::code::Code;
 use crate::blame::timeline::hold_spans::HoldSpans;
-use crate::blame::timeline::owner_timeline::{self, Access, Interval as _, Start, Timeline, View};
+use crate::blame::timeline::interval::{self, Access, Interval as _, Start, View};
+use crate::blame::timeline::owner_timeline::Timeline;
 use crate::collections::hash::SeededSet;
 use crate::collections::shrink::shrink_set;
 use crate::collections::small_map::SmallMap;
 use crate::model::counter::{Counter, Counters};
+use crate::model::detail::Detail;
 use crate::model::entity::{ChainIndex, ThreadIndex};
 use crate::model::packed_owner::PackedOwner;
 use crate::model::synchronizer::Synchronizer;
-use crate::model::wait::{Detail, Owner, UnknownOwner, Wait};
+use crate::model::wait::{Owner, UnknownOwner, Wait};
 use crate::order::park::event::{Begin, End, Release, Unpark};
 use crate::order::park::permits::Waker;
 
@@ -112,7 +114,7 @@ impl Interval {
     }
 }
 
-impl owner_timeline::Interval for Interval {
+impl interval::Interval for Interval {
     const HAS_OWN: bool = true;
 
     fn end_ns(&self) -> u64 {

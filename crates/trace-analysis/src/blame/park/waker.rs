@@ -5,11 +5,12 @@ use trace_format::{LockId, ParkEndReason, ParkTimeout};
 
 use crate::blame::facts::freezes::Freezes;
 use crate::blame::park::code::Code;
+use crate::model::detail::Detail;
 use crate::model::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::model::synchronizer::Synchronizer;
 use crate::model::time_range::TimeRange;
 use crate::model::wait::{
-    Contention, Detail, Mechanism, OpenWait, Owner, UnknownOwner, Wait, WaitId, WaitKind,
+    Contention, Mechanism, OpenWait, Owner, UnknownOwner, Wait, WaitId, WaitKind,
 };
 use crate::order::park::event::{Begin, End};
 use crate::order::park::permits::Waker;
@@ -179,7 +180,7 @@ impl WaitForWaker {
         wait.clip_contentions(range);
         freezes.cut(&mut wait.contentions);
         wait.add_up_contentions();
-        if detail < Detail::Contentions {
+        if !detail.has_contentions() {
             wait.contentions.clear();
         }
     }

@@ -2,14 +2,11 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::hint::black_box;
 use std::ops::Range;
 
 use trace_format::ParkTimeout;
 
-use crate::blame::root_owner::held_runs::HeldRuns;
-use crate::blame::root_owner::hold_history::{HoldHistory, Walk, WalkedPart};
-use crate::blame::timeline::hold_range::{HoldRanges, NO_PLACE, Run};
+use crate::blame::root_owner::part_walk::walk;
 use crate::model::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::model::packed_owner::PackedOwner;
 use crate::model::wait::{Contention, Mechanism, Wait, WaitEnd, WaitId, WaitKind};
@@ -23,14 +20,10 @@ pub(crate) struct ReorderBuffer {
     slots: Vec<Held>,
     free: Vec<Slot>,
     order: Order,
-    /// Those of the waits without runs, also of some that are gone.
+    /// Those of the waits, also of some that are gone.
     parts: Vec<DirectPart>,
     /// How many are of the waits.
     parts_held: usize,
-    /// Those with runs.
-    runs: HeldRuns,
-    /// How many contentions all have.
-    contentions: usize,
     /// How much the waits count that came and are not held back, and those of them before a wait that is
     /// gone.
     others: u64,
@@ -45,9 +38,6 @@ pub(crate) type Slot = u32;
 struct Held {
     first_part: u32,
     parts: u32,
-    /// Its number among those with runs; [`NO_RUNS`] if it has none.
-    runs: u32,
-    contentions: u32,
     /// How much the waits count that came before and were not held back.
     others: u64,
     id: WaitId,
@@ -73,8 +63,6 @@ impl Held {
         Self {
             first_part: 0,
             parts: 0,
-            runs: NO_RUNS,
-            contentions: wait.contention_count() as u32,
             others: 0,
             id: wait.id,
             start_ns: wait.start_ns,
@@ -148,14 +136,8 @@ struct DirectPart {
     owner: PackedOwner,
 }
 
-/// That of waits without runs.
-const NO_RUNS: u32 = u32::MAX;
-
 /// So many parts of waits that are gone are kept in any case.
 const FEW: usize = 1 << 12;
-
-/// So many waits are read together.
-const NEXT_READ: usize = 16;
 
 impl ReorderBuffer {
     /// How many.
@@ -165,7 +147,7 @@ impl ReorderBuffer {
 
     /// How much all count, and those that came meanwhile and are not held back.
     pub(crate) fn cost(&self) -> usize {
-        self.contentions + self.len() + self.cost_of_others()
+        self.parts_held + self.len() + self.cost_of_others()
     }
 
     /// How much those count that came meanwhile and are not held back.
@@ -181,23 +163,18 @@ impl ReorderBuffer {
         }
     }
 
-    /// Adds a wait with its contentions and runs, which are together without gaps.
-    pub(crate) fn push(&mut self, wait: &Wait, shared: &HoldRanges) -> Slot {
+    /// Adds a wait with its contentions, which are without gaps.
+    pub(crate) fn push(&mut self, wait: &Wait) -> Slot {
         let mut held = Held::of(wait);
         held.others = self.others;
-        self.contentions += held.contentions as usize;
-        if shared.runs.is_empty() {
-            held.first_part = self.parts.len() as u32;
-            held.parts = wait.contentions.len() as u32;
-            self.parts
-                .extend(wait.contentions.iter().map(|part| DirectPart {
-                    end_ns: part.start_ns + part.duration_ns,
-                    owner: part.owner.into(),
-                }));
-            self.parts_held += wait.contentions.len();
-        } else {
-            held.runs = self.runs.add(wait, shared);
-        }
+        held.first_part = self.parts.len() as u32;
+        held.parts = wait.contentions.len() as u32;
+        self.parts
+            .extend(wait.contentions.iter().map(|part| DirectPart {
+                end_ns: part.start_ns + part.duration_ns,
+                owner: part.owner.into(),
+            }));
+        self.parts_held += wait.contentions.len();
         let end_ns = held.end_ns();
         let slot = match self.free.pop() {
             Some(slot) => {
@@ -215,20 +192,11 @@ impl ReorderBuffer {
 
     /// Takes out the wait that ended first, and fills it in, without its roots. Returns where it
     /// was.
-    pub(crate) fn pop(&mut self, wait: &mut Wait, shared: &mut HoldRanges) -> Option<Slot> {
+    pub(crate) fn pop(&mut self, wait: &mut Wait) -> Option<Slot> {
         let slot = self.order.pop(&self.slots)?;
-        if self.order.next.len().is_multiple_of(NEXT_READ) {
-            self.read_next();
-        }
         let held = &mut self.slots[slot as usize];
         held.fill_in(wait);
-        shared.runs.clear();
-        if held.runs == NO_RUNS {
-            held.fill_in_parts(&self.parts[held.parts()], wait);
-        } else {
-            self.runs.take(held.runs, wait, shared);
-        }
-        self.contentions -= held.contentions as usize;
+        held.fill_in_parts(&self.parts[held.parts()], wait);
         self.parts_held -= held.parts as usize;
         held.parts = 0;
         self.others_passed = self.others_passed.max(held.others);
@@ -237,18 +205,6 @@ impl ReorderBuffer {
             self.forget_parts();
         }
         Some(slot)
-    }
-
-    /// Reads where the next ones and their parts are. The processor waits for all that memory at once;
-    /// for that of one wait after the other it would do so as many times.
-    fn read_next(&self) {
-        let next = self.order.next.iter().rev().take(NEXT_READ);
-        let slots = next.map(|entry| &self.slots[entry.slot as usize]);
-        black_box(slots.clone().fold(0, |all, held| {
-            all ^ held.start_ns ^ u64::from(held.first_part)
-        }));
-        let parts = slots.filter_map(|held| self.parts.get(held.first_part as usize));
-        black_box(parts.fold(0, |all, part| all ^ part.end_ns));
     }
 
     /// Keeps the parts of those waits only that are held back.
@@ -263,30 +219,21 @@ impl ReorderBuffer {
     }
 
     /// Calls `on_part` with the parts of a wait that is held back, from begin to end.
-    pub(crate) fn walk(
+    pub(crate) fn parts_during(
         &self,
         slot: Slot,
-        shared: &HoldHistory,
         time: (u64, u64),
-        on_part: impl FnMut(WalkedPart),
+        on_part: impl FnMut(u64, u64, PackedOwner),
     ) {
         let held = &self.slots[slot as usize];
-        if held.runs == NO_RUNS {
-            let parts = &self.parts[held.parts()];
-            let walk = Walk {
-                start_ns: held.start_ns,
-                parts: parts.len(),
-                part: |index: usize| (parts[index].end_ns, parts[index].owner),
-                runs: 0,
-                run: |_| Run::NONE,
-                place: NO_PLACE,
-            };
-            shared.walk(&walk, time, on_part);
-        } else {
-            let of_wait = self.runs.of(held.runs);
-            let walk = Walk::of(held.start_ns, &of_wait.others, &of_wait.runs, of_wait.place);
-            shared.walk(&walk, time, on_part);
-        }
+        let parts = &self.parts[held.parts()];
+        let passed = parts.partition_point(|part| part.end_ns <= time.0);
+        let start_ns = match passed {
+            0 => held.start_ns,
+            _ => parts[passed - 1].end_ns,
+        };
+        let parts = parts[passed..].iter().map(|part| (part.end_ns, part.owner));
+        walk(start_ns, parts, time, on_part);
     }
 }
 
@@ -419,10 +366,10 @@ mod tests {
             steps in proptest::collection::vec((0..50u64, 1..40u64, 0..3u32), 1..400),
         ) {
             let (mut held, mut expected) = (ReorderBuffer::default(), BTreeMap::new());
-            let (mut gone, mut none) = (Wait::blank(), HoldRanges::default());
+            let mut gone = Wait::blank();
             for (number, &(start_ns, parts, pops)) in (0..).zip(&steps) {
                 let wait = wait(number, start_ns, parts);
-                held.push(&wait, &none);
+                held.push(&wait);
                 expected.insert((start_ns + wait.duration_ns, start_ns, wait.id), wait);
                 let is_last = number + 1 == steps.len() as u64;
                 let pops = if is_last { u32::MAX } else { pops };
@@ -430,14 +377,14 @@ mod tests {
                     let Some((_, wait)) = expected.pop_first() else {
                         break;
                     };
-                    prop_assert!(held.pop(&mut gone, &mut none).is_some());
+                    prop_assert!(held.pop(&mut gone).is_some());
                     prop_assert_eq!(&gone, &wait);
                 }
                 let parts = expected.values().map(|wait| cost(wait.contentions.len()));
                 prop_assert_eq!(held.cost(), parts.sum::<usize>());
                 prop_assert!(held.parts.len() <= 2 * held.parts_held + FEW + 40);
             }
-            prop_assert_eq!(held.pop(&mut gone, &mut none), None);
+            prop_assert_eq!(held.pop(&mut gone), None);
         }
     }
 }

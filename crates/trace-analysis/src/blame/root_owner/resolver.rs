@@ -8,17 +8,16 @@
 
 use crate::blame::facts::safepoints::Safepoints;
 use crate::blame::root_owner::cache::{OwnersTime, RootCache};
-use crate::blame::root_owner::hold_history::HoldHistory;
 use crate::blame::root_owner::reorder_buffer::ReorderBuffer;
 use crate::blame::root_owner::samples::OwnerSamples;
-use crate::blame::root_owner::sharing_policy::SharingPolicy;
 use crate::blame::root_owner::wait_history::{KnownParts, KnownWait, WaitHistory};
-use crate::blame::timeline::hold_range::HoldRanges;
+use crate::blame::timeline::hold_spans::Trail;
+use crate::model::detail::Detail;
 use crate::model::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::model::pending_chains::PendingChains;
 use crate::model::wait::{
-    Contention, Detail, OwnWait, Owner, Root, RootEnd, RootPart, SafepointPhase, UnknownOwner,
-    Wait, WaitId, WaitKind,
+    Contention, OwnWait, Owner, Root, RootEnd, RootPart, SafepointPhase, UnknownOwner, Wait,
+    WaitKind,
 };
 use crate::order::system_fact::SystemFact;
 
@@ -34,13 +33,8 @@ pub(crate) struct RootLimits {
     /// How many waits are followed that are not resolved themselves: those of a thread that
     /// gave up, or did not come back.
     pub(crate) max_unresolved: usize,
-    /// How many safepoints stay known.
-    pub(crate) max_safepoints: usize,
-    /// How many samples of owners do.
+    /// How many samples of owners stay known.
     pub(crate) max_samples: usize,
-    /// How many holds do that waits share. Each counts as a part of each of these, so there are so
-    /// many only if waits through others before stay known.
-    pub(crate) max_shared_holds: usize,
 }
 
 impl Default for RootLimits {
@@ -52,9 +46,7 @@ impl Default for RootLimits {
             max_known_parts: 1 << 19,
             max_parts_of_wait: 1 << 16,
             max_unresolved: 256,
-            max_safepoints: 1 << 16,
             max_samples: 1 << 18,
-            max_shared_holds: 1 << 21,
         }
     }
 }
@@ -67,10 +59,8 @@ pub(crate) struct RootResolver {
     held: ReorderBuffer,
     /// Those, and those that are resolved since a short time.
     known: WaitHistory,
-    shared: HoldHistory,
     /// Of a wait whose owners are all root owners, what each had is added up.
     adds_up: bool,
-    sharing: SharingPolicy,
     safepoints: Safepoints,
     /// Where owners stood, if parts are to be split by that.
     samples: Option<OwnerSamples>,
@@ -96,11 +86,11 @@ impl RootResolver {
             limits,
             held: ReorderBuffer::default(),
             known: WaitHistory::default(),
-            shared: HoldHistory::new(limits.max_shared_holds),
             adds_up: detail.adds_up_roots(),
-            sharing: SharingPolicy::default(),
-            safepoints: Safepoints::new(limits.max_safepoints),
-            samples: (detail == Detail::Samples).then(|| OwnerSamples::new(limits.max_samples)),
+            safepoints: Safepoints::default(),
+            samples: detail
+                .samples
+                .then(|| OwnerSamples::new(limits.max_samples)),
             recent: RootCache::default(),
             behind: Vec::new(),
         }
@@ -120,63 +110,25 @@ impl RootResolver {
         self.held.len()
     }
 
-    /// Takes the holds that a wait shares with others, before anything else of it, and of all waits.
-    pub(crate) fn take_shared(&mut self, shared: &mut HoldRanges) {
-        shared.place = self.shared.add(shared);
-        shared.told.clear();
-    }
-
-    /// Whether the next wait is to share holds with others.
-    pub(crate) fn shares_next(&self) -> bool {
-        self.sharing.is_wanted()
-    }
-
-    /// No wait will tell of these histories of holds any more.
-    pub(crate) fn end_histories(&mut self, ended: &mut Vec<WaitId>) {
-        for id in ended.drain(..) {
-            self.shared.end(id);
-        }
-    }
-
     /// Takes a wait with its contentions. Returns whether its roots are known at once, and filled
     /// in: those of a wait for a lock seldom are if one of its owners waited itself.
-    pub(crate) fn add(
-        &mut self,
-        wait: &mut Wait,
-        shared: &HoldRanges,
-        chains: &PendingChains,
-    ) -> bool {
-        if self.is_direct(wait, shared) {
-            self.add_direct(wait, shared);
-            return true;
-        }
-        if wait.kind == WaitKind::Contention {
-            let slot = self.held.push(wait, shared);
-            self.sharing.pass();
+    pub(crate) fn add(&mut self, wait: &mut Wait, trail: Trail, chains: &PendingChains) -> bool {
+        if trail.is_direct && self.adds_up {
+            self.held.pass(wait.contention_count() as usize);
+            self.known.add_direct(wait, trail.run);
+            wait.root_is_owner();
+            wait.contentions.clear();
+        } else if wait.kind == WaitKind::Contention {
+            let slot = self.held.push(wait);
             self.known.hold(wait, slot);
             return false;
+        } else {
+            self.name_enders(wait, chains);
+            self.held.pass(1);
+            self.known.add(wait);
         }
-        self.name_enders(wait, chains);
-        self.held.pass(1);
-        self.known.add(wait);
         self.forget();
         true
-    }
-
-    /// Whether each owner of a wait whose parts may be added up is its root owner, and that is known
-    /// already. The safepoints before its end are known: a trace tells of them first.
-    fn is_direct(&self, wait: &Wait, shared: &HoldRanges) -> bool {
-        let time = (wait.start_ns, wait.start_ns + wait.duration_ns);
-        self.adds_up && shared.is_direct && !self.safepoints.has_any(time)
-    }
-
-    /// Takes such a wait, whose roots are filled in.
-    fn add_direct(&mut self, wait: &mut Wait, shared: &HoldRanges) {
-        self.held.pass(wait.contention_count() as usize);
-        self.known.add_direct(wait, shared);
-        wait.root_is_owner();
-        wait.contentions.clear();
-        self.forget();
     }
 
     /// Fills in the roots of a wait for what nobody held: who ended it did not hold it up.
@@ -196,47 +148,20 @@ impl RootResolver {
     /// then on when they would not be held back any more.
     fn forget(&mut self) {
         let max = self.limits.max_known_parts + self.held.cost_of_others();
-        self.known.forget(max, &mut self.shared);
+        self.known.forget(max);
     }
 
     /// Fills in the next wait that has been held back long enough, or is left at the end. `false`
     /// if there is none.
-    pub(crate) fn next(
-        &mut self,
-        is_over: bool,
-        chains: &PendingChains,
-        (wait, shared): (&mut Wait, &mut HoldRanges),
-    ) -> bool {
+    pub(crate) fn next(&mut self, is_over: bool, chains: &PendingChains, wait: &mut Wait) -> bool {
         if !is_over && self.held.cost() <= self.limits.max_held_parts {
             return false;
         }
-        let Some(slot) = self.held.pop(wait, shared) else {
+        let Some(slot) = self.held.pop(wait) else {
             return false;
         };
-        let are_roots = self.are_owners_roots(wait, shared);
-        if !shared.runs.is_empty() {
-            self.sharing.note(are_roots == Some(false));
-        }
-        match are_roots {
-            Some(true) => {
-                wait.root_is_owner();
-                self.known.resolve_direct(wait, shared, slot);
-            }
-            Some(false) => {
-                self.take_apart(wait, shared, chains);
-                self.resolve(wait, chains);
-                self.known.resolve(wait, slot);
-            }
-            None => {
-                self.let_go(shared);
-                let mut found = Found::of(wait, self.limits, chains);
-                let end_ns = wait.start_ns + wait.duration_ns;
-                found.add(wait.start_ns, end_ns, UNKNOWN, wait.lock, 1);
-                wait.roots = found.parts;
-                self.known.resolve(wait, slot);
-                forget_roots(wait);
-            }
-        }
+        self.resolve(wait, chains);
+        self.known.resolve(wait, slot);
         if self.adds_up {
             wait.contentions.clear();
         }
@@ -244,69 +169,13 @@ impl RootResolver {
         true
     }
 
-    /// Whether no owner in a wait whose parts may be added up waited itself, as far as that is known;
-    /// `None` if some of its holds are forgotten.
-    fn are_owners_roots(&mut self, wait: &Wait, shared: &HoldRanges) -> Option<bool> {
-        // To look at each of a few contentions costs no more than to add them up.
-        if shared.runs.is_empty() {
-            return Some(false);
-        }
-        let (known, safepoints) = (&self.known, &self.safepoints);
-        let waited = |thread, time| known.has_waited(thread, time) || safepoints.has_any(time);
-        for run in &shared.runs {
-            if !self.shared.is_direct((shared.place, run), waited)? {
-                return Some(false);
-            }
-        }
-        Some(wait.contentions.iter().all(|part| {
-            let time = (part.start_ns, part.start_ns + part.duration_ns);
-            let owner = part.owner.thread();
-            owner.is_none_or(|(thread, _)| !waited(thread, time))
-        }))
-    }
-
-    /// Makes contentions of the holds that a wait shares with others.
-    fn take_apart(&mut self, wait: &mut Wait, shared: &HoldRanges, chains: &PendingChains) {
-        if shared.runs.is_empty() {
-            return;
-        }
-        let others = std::mem::take(&mut wait.contentions);
-        let time = (wait.start_ns, wait.start_ns + wait.duration_ns);
-        self.shared
-            .take_apart(shared, time, &others, &mut wait.contentions);
-        for contention in &mut wait.contentions {
-            contention.owner = chains.named(contention.owner);
-        }
-        self.let_go(shared);
-    }
-
-    /// The holds that a wait shares with others are not looked for any more.
-    fn let_go(&mut self, shared: &HoldRanges) {
-        if let Some(first) = shared.runs.first() {
-            self.shared.let_go(shared.place, first);
-        }
-    }
-
     /// Fills in the roots of a wait.
     fn resolve(&mut self, wait: &mut Wait, chains: &PendingChains) {
         let mut behind = std::mem::take(&mut self.behind);
         let mut recent = std::mem::take(&mut self.recent);
         behind.clear();
-        self.resolve_with(wait, chains, &mut behind, &mut recent);
-        (self.behind, self.recent) = (behind, recent);
-    }
-
-    /// The same. The threads that the wait leads to are put behind each other in `behind`, and taken
-    /// out again.
-    fn resolve_with(
-        &self,
-        wait: &mut Wait,
-        chains: &PendingChains,
-        behind: &mut Vec<ThreadIndex>,
-        recent: &mut RootCache,
-    ) {
-        let mut found = Found::of(wait, self.limits, chains);
         behind.push(wait.thread);
+        let mut found = Found::of(wait, self.limits, chains);
         for part in &wait.contentions {
             found.begins_contention = true;
             if part.duration_ns == 0 || part.owner.thread().is_none() {
@@ -326,7 +195,7 @@ impl RootResolver {
             self.split_by_samples(part, |start_ns, end_ns, sample| {
                 found.sample = sample;
                 let waits = (start_ns, end_ns, part.owner, wait.lock, 1);
-                self.follow(waits, behind, &mut found);
+                self.follow(waits, &mut behind, &mut found);
             });
             found.sample = None;
             let parts = &found.parts[before..];
@@ -336,6 +205,7 @@ impl RootResolver {
             }
         }
         wait.roots = found.parts;
+        (self.behind, self.recent) = (behind, recent);
     }
 
     /// Calls `on_part` with the parts of a contention, and where its owner stood in each.
@@ -461,18 +331,19 @@ impl RootResolver {
             KnownParts::Held(slot) => {
                 found.is_same_for_all = false;
                 let chains = found.chains;
-                self.held.walk(slot, &self.shared, time, |part| {
-                    let owner = chains.named(part.owner.get());
-                    let waits = (part.start_ns, part.end_ns, owner, lock, depth);
-                    self.follow(waits, behind, found);
-                });
+                self.held
+                    .parts_during(slot, time, |start_ns, end_ns, owner| {
+                        let owner = chains.named(owner.get());
+                        let waits = (start_ns, end_ns, owner, lock, depth);
+                        self.follow(waits, behind, found);
+                    });
             }
             KnownParts::Shared(number) => {
-                let holds = (&self.shared, found.chains);
+                let chains = found.chains;
                 let on_part =
                     |start_ns, end_ns, root| found.add_behind(start_ns, end_ns, root, link);
                 self.known
-                    .shared_during((wait.own, number), time, holds, on_part);
+                    .shared_during((wait.own, number), time, chains, on_part);
             }
             KnownParts::Resolved(roots) => {
                 let on_part =
@@ -484,16 +355,6 @@ impl RootResolver {
 }
 
 const UNKNOWN: RootEnd = RootEnd::Owner(Owner::Unknown(UnknownOwner::Collapsed));
-
-/// Where holds are forgotten, it is not known what was behind the owners of a wait.
-fn forget_roots(wait: &mut Wait) {
-    wait.root_is_owner();
-    for part in &mut wait.roots {
-        if part.owner.thread().is_some() {
-            part.root.end = UNKNOWN;
-        }
-    }
-}
 
 /// The parts of a wait found so far.
 struct Found<'a> {
@@ -611,7 +472,6 @@ impl<'a> Found<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::blame::timeline::hold_range::{Run, SharedHold};
 
     /// A wait of `thread` from begin to end for a lock that `owner` has.
     fn wait(number: u64, thread: u32, (start_ns, end_ns): (u64, u64), owner: u32) -> Wait {
@@ -637,19 +497,19 @@ mod tests {
 
     /// Thread 2 waits for 1 twice, and all that time 3 for 2, whose wait ended last.
     fn ends_of_last(limits: RootLimits) -> Vec<(u64, RootEnd)> {
-        let mut roots = RootResolver::new(limits, Detail::Roots);
+        let mut roots = RootResolver::new(limits, Detail::CONTENTIONS.with_roots());
         let waits = [
             wait(1, 2, (10, 20), 1),
             wait(2, 2, (30, 40), 1),
             wait(3, 3, (0, 50), 2),
         ];
-        let (mut last, mut none) = (Wait::blank(), HoldRanges::default());
+        let mut last = Wait::blank();
         let chains = PendingChains::default();
         for mut wait in waits {
-            roots.add(&mut wait, &none, &chains);
-            roots.next(false, &chains, (&mut last, &mut none));
+            roots.add(&mut wait, Trail::default(), &chains);
+            roots.next(false, &chains, &mut last);
         }
-        while roots.next(true, &chains, (&mut last, &mut none)) {}
+        while roots.next(true, &chains, &mut last) {}
         assert_eq!(roots.held(), 0);
         let parts = last.roots.iter();
         parts
@@ -680,76 +540,23 @@ mod tests {
     /// ends last.
     #[test]
     fn a_thread_that_waits_twice_at_once_waits_for_one_at_a_time() {
-        let mut roots = RootResolver::new(RootLimits::default(), Detail::Roots);
-        let (mut none, chains) = (HoldRanges::default(), PendingChains::default());
+        let mut roots = RootResolver::new(RootLimits::default(), Detail::CONTENTIONS.with_roots());
+        let chains = PendingChains::default();
         let mut waits = [
             wait(1, 2, (10, 40), 1),
             wait(2, 2, (20, 30), 4),
             wait(3, 3, (0, 50), 2),
         ];
         for wait in &mut waits {
-            roots.add(wait, &none, &chains);
+            roots.add(wait, Trail::default(), &chains);
         }
         let mut last = Wait::blank();
-        while roots.next(true, &chains, (&mut last, &mut none)) {}
+        while roots.next(true, &chains, &mut last) {}
         let sum: u64 = last.roots.iter().map(|part| part.duration_ns).sum();
         assert_eq!((last.id.number, sum), (3, 50));
         let ends: Vec<_> = last.roots.iter().map(|part| part.root.end).collect();
         let [two, four, one] = [2, 4, 1].map(|thread| RootEnd::Owner(thread_owner(thread)));
         assert_eq!(ends, [two, four, one, two]);
-    }
-
-    /// Thread 3 waits for 2, which waited meanwhile for 1 through holds that there was no room for.
-    #[test]
-    fn holds_that_are_forgotten_have_unknown_owners() {
-        for (max_shared_holds, end) in [(0, UNKNOWN), (1, RootEnd::Owner(thread_owner(1)))] {
-            let limits = RootLimits {
-                max_shared_holds,
-                ..RootLimits::default()
-            };
-            let mut roots = RootResolver::new(limits, Detail::RootsOfOwners);
-            let chains = PendingChains::default();
-            let mut through = wait(1, 2, (10, 40), 1);
-            through.add_up_contentions();
-            through.contentions.clear();
-            let mut shared = HoldRanges {
-                history: through.id,
-                told: vec![SharedHold {
-                    end_ns: 40,
-                    owner: thread_owner(1).into(),
-                    goes_on: false,
-                }],
-                told_since_ns: 10,
-                runs: vec![Run {
-                    end: 1,
-                    end_ns: 40,
-                    ..Run::NONE
-                }],
-                ..HoldRanges::default()
-            };
-            roots.take_shared(&mut shared);
-            roots.add(&mut through, &shared, &chains);
-            let mut behind = wait(2, 3, (0, 50), 2);
-            behind.add_up_contentions();
-            roots.add(&mut behind, &HoldRanges::default(), &chains);
-            let mut found = Wait::blank();
-            assert!(roots.next(true, &chains, (&mut found, &mut shared)));
-            let parts = found.roots.iter();
-            let parts: Vec<_> = parts
-                .map(|part| (part.duration_ns, part.root.end))
-                .collect();
-            assert_eq!(parts, [(30, end)]);
-            assert!(roots.next(true, &chains, (&mut found, &mut shared)));
-            let parts = found.roots.iter();
-            let parts: Vec<_> = parts
-                .map(|part| (part.duration_ns, part.root.end))
-                .collect();
-            let two = RootEnd::Owner(thread_owner(2));
-            assert_eq!(parts, [(10, two), (30, end), (10, two)]);
-            roots.end_histories(&mut vec![through.id]);
-            roots.known.forget(0, &mut roots.shared);
-            assert_eq!(roots.shared.len(), 0);
-        }
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 
-use crate::blame::root_owner::hold_history::{HoldHistory, Walk};
+use crate::blame::root_owner::part_walk::walk;
 use crate::blame::root_owner::reorder_buffer::{Slot, cost};
-use crate::blame::timeline::hold_range::{HoldRanges, Place, Run};
+use crate::blame::timeline::hold_chunks::HoldRun;
 use crate::collections::galloping::{count_between, count_near, insert_from_back};
 use crate::model::entity::{LockIndex, ThreadIndex};
 use crate::model::packed_owner::PackedOwner;
@@ -27,12 +27,9 @@ pub(crate) struct WaitHistory {
     roots: VecDeque<KnownRoot>,
     /// How many were forgotten before those.
     roots_forgotten: u64,
-    /// Those with runs of shared holds, and how many of them were forgotten.
+    /// Those that share holds, and how many of them were forgotten.
     shared: VecDeque<KnownShared>,
     shared_forgotten: u64,
-    /// Their runs, and how many of them were forgotten.
-    runs: VecDeque<Run>,
-    runs_forgotten: u64,
 }
 
 /// The waits of a thread. It does not wait twice at once, unless a trace is damaged.
@@ -60,20 +57,15 @@ pub(crate) enum KnownParts {
     /// Who the owners were, not yet what they waited for.
     Held(Slot),
     Resolved(KnownRoots),
-    /// Of each part, the owner is the root owner, and some are shared with others: how many such waits
-    /// there were before.
+    /// Each owner is the root owner, and some parts are shared: how many such waits there were before.
     Shared(u64),
 }
 
-/// A wait through runs of shared holds, between which are the others of its parts.
-#[derive(Clone, Copy, Debug)]
+/// A wait that shares holds with others, among its own parts.
+#[derive(Debug)]
 struct KnownShared {
     parts: KnownRoots,
-    /// How many runs there were before since the beginning, and how many it has.
-    first_run: u64,
-    runs: u32,
-    /// Where the holds are.
-    place: Place,
+    run: HoldRun,
 }
 
 /// The [`KnownRoot`]s of a wait: how many, and how many there were before since the beginning.
@@ -165,50 +157,25 @@ impl WaitHistory {
         self.of_thread(wait.thread).resolve(slot, resolved);
     }
 
-    /// The wait, which was held back there, is resolved: of each part, the owner is the root owner.
-    pub(crate) fn resolve_direct(&mut self, wait: &Wait, shared: &HoldRanges, slot: Slot) {
-        let resolved = self.direct(wait, shared);
-        self.of_thread(wait.thread).resolve(slot, resolved);
-    }
-
-    /// Adds such a wait, which was not held back.
-    pub(crate) fn add_direct(&mut self, wait: &Wait, shared: &HoldRanges) {
-        let resolved = self.direct(wait, shared);
-        self.of_thread(wait.thread).add(resolved);
-    }
-
-    fn direct(&mut self, wait: &Wait, shared: &HoldRanges) -> KnownWait {
-        let parts = wait.contentions.iter().map(|part| KnownRoot {
+    /// Adds a wait, of which each owner is the root owner.
+    pub(crate) fn add_direct(&mut self, wait: &Wait, run: Option<HoldRun>) {
+        let parts = self.add_roots(wait.contentions.iter().map(|part| KnownRoot {
             end_ns: part.start_ns + part.duration_ns,
             end: part.owner.into(),
             lock: wait.lock,
             depth: 1,
-        });
-        let parts = self.add_roots(parts);
-        let is_shared = !shared.runs.is_empty();
-        self.note(
-            wait,
-            parts,
-            cost(wait.contention_count() as usize),
-            is_shared,
-        );
-        let parts = match is_shared {
-            true => KnownParts::Shared(self.add_shared(parts, shared)),
-            false => KnownParts::Resolved(parts),
+        }));
+        let cost = cost(wait.contention_count() as usize);
+        self.note(wait, parts, cost, run.is_some());
+        let known = match run {
+            None => KnownParts::Resolved(parts),
+            Some(run) => {
+                self.shared.push_back(KnownShared { parts, run });
+                KnownParts::Shared(self.shared_forgotten + self.shared.len() as u64 - 1)
+            }
         };
-        KnownWait::of(wait, parts)
-    }
-
-    fn add_shared(&mut self, parts: KnownRoots, shared: &HoldRanges) -> u64 {
-        let number = self.shared_forgotten + self.shared.len() as u64;
-        self.shared.push_back(KnownShared {
-            parts,
-            first_run: self.runs_forgotten + self.runs.len() as u64,
-            runs: shared.runs.len() as u32,
-            place: shared.place,
-        });
-        self.runs.extend(&shared.runs);
-        number
+        let known = KnownWait::of(wait, known);
+        self.of_thread(wait.thread).add(known);
     }
 
     /// Adds a wait of another kind.
@@ -258,22 +225,16 @@ impl WaitHistory {
     }
 
     /// Forgets the waits resolved first, until those left count no more than that.
-    pub(crate) fn forget(&mut self, max_cost: usize, holds: &mut HoldHistory) {
+    pub(crate) fn forget(&mut self, max_cost: usize) {
         while self.cost > max_cost
             && let Some(first) = self.order.pop_front()
         {
             self.cost -= first.cost as usize;
             self.roots.drain(..first.roots as usize);
             self.roots_forgotten += u64::from(first.roots);
-            if first.is_shared
-                && let Some(shared) = self.shared.pop_front()
-            {
+            if first.is_shared {
+                self.shared.pop_front();
                 self.shared_forgotten += 1;
-                if let Some(run) = self.runs.front() {
-                    holds.let_go(shared.place, run);
-                }
-                self.runs.drain(..shared.runs as usize);
-                self.runs_forgotten += u64::from(shared.runs);
             }
             self.threads[first.thread.0 as usize].forget(first.end_ns);
         }
@@ -298,34 +259,24 @@ impl WaitHistory {
         waits.take_while(move |wait| wait.own.start_ns < end_ns)
     }
 
-    /// Whether a thread waited between begin and end, or that is forgotten.
-    pub(crate) fn has_waited(&self, thread: ThreadIndex, (start_ns, end_ns): (u64, u64)) -> bool {
-        let is_forgotten = self.forgotten_until_ns(thread) > start_ns;
-        is_forgotten || self.during(thread, (start_ns, end_ns)).next().is_some()
-    }
-
     /// Calls `on_part` with what was behind the parts of a wait for a lock, from begin to end.
     pub(crate) fn roots_during(
         &self,
         (own, roots): (OwnWait, KnownRoots),
         (start_ns, end_ns): (u64, u64),
-        mut on_part: impl FnMut(u64, u64, Root),
+        on_part: impl FnMut(u64, u64, Root),
     ) {
         let first = (roots.first - self.roots_forgotten) as usize;
         let behind = first + roots.count as usize;
         let is_before = |part: &KnownRoot| part.end_ns <= start_ns;
         let place = count_between(&self.roots, first, behind, is_before);
-        let mut at_ns = match place == first {
+        let at_ns = match place == first {
             true => own.start_ns,
             false => self.roots[place - 1].end_ns,
         };
-        for part in self.roots.range(place..behind) {
-            if at_ns >= end_ns {
-                break;
-            }
-            on_part(at_ns.max(start_ns), part.end_ns.min(end_ns), part.root());
-            at_ns = part.end_ns;
-        }
+        let parts = self.roots.range(place..behind);
+        let parts = parts.map(|part| (part.end_ns, part.root()));
+        walk(at_ns, parts, (start_ns, end_ns), on_part);
     }
 
     /// The same of a wait that shares holds with others.
@@ -333,31 +284,33 @@ impl WaitHistory {
         &self,
         (own, number): (OwnWait, u64),
         time: (u64, u64),
-        (holds, chains): (&HoldHistory, &PendingChains),
-        mut on_part: impl FnMut(u64, u64, Root),
+        chains: &PendingChains,
+        on_part: impl FnMut(u64, u64, Root),
     ) {
-        let shared = self.shared[(number - self.shared_forgotten) as usize];
-        let first_part = (shared.parts.first - self.roots_forgotten) as usize;
-        let first_run = (shared.first_run - self.runs_forgotten) as usize;
-        let walk = Walk {
-            start_ns: own.start_ns,
-            parts: shared.parts.count as usize,
-            part: |index: usize| {
-                let part = self.roots[first_part + index];
-                (part.end_ns, part.end)
-            },
-            runs: shared.runs as usize,
-            run: |index: usize| self.runs[first_run + index],
-            place: shared.place,
+        let KnownShared { parts, run } = &self.shared[(number - self.shared_forgotten) as usize];
+        let first = (parts.first - self.roots_forgotten) as usize;
+        let middle = first + run.before;
+        let own_parts = |range| {
+            self.roots
+                .range(range)
+                .map(|part| (part.end_ns, part.root()))
         };
-        holds.walk(&walk, time, |part| {
+        let holds = run.holds_after(time.0).map(|hold| {
             let root = Root {
-                end: RootEnd::Owner(chains.named(part.owner.get())),
+                end: RootEnd::Owner(chains.named(hold.owner.get())),
                 lock: own.lock,
                 depth: 1,
             };
-            on_part(part.start_ns, part.end_ns, root);
+            (hold.end_ns, root)
         });
+        let before = own_parts(first..middle);
+        let after = own_parts(middle..first + parts.count as usize);
+        walk(
+            own.start_ns,
+            before.chain(holds).chain(after),
+            time,
+            on_part,
+        );
     }
 }
 

@@ -1,28 +1,21 @@
 //! Prefix sums over the intervals in which one code held a lock, or nobody: any range of them is a
 //! difference of two sums.
 
-use std::collections::VecDeque;
-
-use crate::blame::timeline::coverage::{Coverage, Since};
+use crate::blame::timeline::coverage::Since;
+use crate::blame::timeline::marks::{self, Marks};
 use crate::blame::timeline::splitter::Shares;
 use crate::collections::galloping::count_from_back;
-use crate::collections::shrink::shrink_queue;
+use crate::model::detail::Detail;
 use crate::model::packed_owner::PackedOwner;
-use crate::model::wait::Detail;
 
 /// Prefix sums over intervals, for owners that are told apart by their code only. Most locks are
 /// released by the same code for a long time, so most waits need no more than two differences,
 /// however many intervals they cover.
 #[derive(Debug)]
 pub(crate) struct CodePrefixSums {
-    /// Position of the first mark.
-    start: u64,
     /// For each interval.
-    marks: VecDeque<Mark>,
-    /// The greatest end of what is before the first mark.
-    start_ns: u64,
+    pub(super) marks: Marks<Mark>,
     now: Mark,
-    coverage: Coverage,
 }
 
 /// The sums at the end of an interval.
@@ -45,14 +38,21 @@ pub(crate) struct Mark {
     owner: PackedOwner,
 }
 
+impl marks::Mark for Mark {
+    #[inline]
+    fn end(&self) -> Since {
+        Since {
+            time_ns: self.until_ns,
+            goes_on: self.goes_on,
+        }
+    }
+}
+
 impl CodePrefixSums {
     /// Of the intervals from `start` on.
     pub(crate) fn new(start: u64) -> Self {
         Self {
-            start,
-            marks: VecDeque::new(),
-            start_ns: 0,
-            coverage: Coverage::default(),
+            marks: Marks::new(start),
             now: Mark {
                 until_ns: 0,
                 free_ns: 0,
@@ -64,12 +64,6 @@ impl CodePrefixSums {
                 owner: PackedOwner::NONE,
             },
         }
-    }
-
-    /// Position behind the last interval.
-    #[inline]
-    pub(crate) fn end(&self) -> u64 {
-        self.start + self.marks.len() as u64
     }
 
     /// Adds the next interval. A gap counts as a change of code, and so do times out of order.
@@ -89,7 +83,7 @@ impl CodePrefixSums {
                 now.free_ns = now.free_ns.wrapping_add(until_ns - now.until_ns);
                 now.free_parts = now.free_parts.wrapping_add(part);
             } else {
-                let is_same = Detail::OwnerCode.key(owner) == Detail::OwnerCode.key(now.owner);
+                let is_same = Detail::CODE.key(owner) == Detail::CODE.key(now.owner);
                 now.stretch = now.stretch.wrapping_add(u32::from(!is_same));
                 now.owner = owner;
             }
@@ -97,72 +91,26 @@ impl CodePrefixSums {
             (now.until_ns, now.goes_on) = (until_ns, goes_on);
         }
         self.now = now;
-        self.marks.push_back(now);
-    }
-
-    /// One more wait goes through the intervals from `start` to before `end`.
-    pub(crate) fn cover(&mut self, start: u64, end: u64) {
-        let [start, end] = [start, end].map(|position| (position - self.start) as usize);
-        self.coverage.add(start, end);
-    }
-
-    /// As [`PrefixSums::pass_before`](crate::blame::timeline::prefix_sums::PrefixSums::pass_before).
-    pub(crate) fn pass_before(
-        &mut self,
-        position: u64,
-        on_passed: impl FnMut(u64, (u64, u64), u64, bool),
-    ) {
-        let count = position.saturating_sub(self.start) as usize;
-        let marks = self.marks.iter().take(count).map(|mark| Since {
-            time_ns: mark.until_ns,
-            goes_on: mark.goes_on,
-        });
-        self.coverage
-            .pass((self.start, self.start_ns), marks, on_passed);
-    }
-
-    /// Forgets the intervals before `position`, and begins there if there are none from there on.
-    pub(crate) fn forget_before(&mut self, position: u64) {
-        let count = position.saturating_sub(self.start) as usize;
-        let count = count.min(self.marks.len());
-        if let Some(last) = count.checked_sub(1).and_then(|last| self.marks.get(last)) {
-            self.start_ns = last.until_ns;
-        }
-        self.marks.drain(..count);
-        shrink_queue(&mut self.marks);
-        self.start = position.max(self.start);
-    }
-
-    /// The interval's mark; it must be one of those.
-    #[inline]
-    pub(crate) fn mark(&self, position: u64) -> &Mark {
-        &self.marks[(position - self.start) as usize]
-    }
-
-    /// The greatest end of the intervals before `position`.
-    #[inline]
-    pub(crate) fn before_ns(&self, position: u64) -> u64 {
-        let index = position.checked_sub(self.start + 1);
-        index.map_or(self.start_ns, |index| self.marks[index as usize].until_ns)
+        self.marks.push(now);
     }
 
     /// Position of the last interval that ends then at the latest, or an earlier one.
     #[inline]
     pub(crate) fn last_until(&self, time_ns: u64) -> Option<u64> {
-        let count = count_from_back(&self.marks, |mark| mark.until_ns <= time_ns);
-        Some(self.start + count.checked_sub(1)? as u64)
+        let count = count_from_back(self.marks.all(), |mark| mark.until_ns <= time_ns);
+        Some(self.marks.start() + count.checked_sub(1)? as u64)
     }
 
     /// Whether one code held the lock in all intervals after the one at `start`, up to the one at `end`.
     #[inline]
     pub(crate) fn is_one(&self, start: u64, end: u64) -> bool {
-        self.mark(start).stretch == self.mark(end).stretch
+        self.marks.at(start).stretch == self.marks.at(end).stretch
     }
 
     /// Adds the sums of those intervals, which must be [of one code](Self::is_one).
     #[inline]
     pub(crate) fn add(&self, start: u64, end: u64, shares: &mut Shares<'_>) {
-        let (before, until) = (self.mark(start), self.mark(end));
+        let (before, until) = (self.marks.at(start), self.marks.at(end));
         let duration_ns = until.until_ns - before.until_ns;
         let free_ns = until.free_ns.wrapping_sub(before.free_ns);
         let free_parts = until.free_parts.wrapping_sub(before.free_parts);

@@ -1,9 +1,10 @@
 //! Spans in which owners held locks that threads waited for, from which their activity is found.
 
 use crate::blame::facts::freezes::Freezes;
-use crate::blame::timeline::hold_range::{HoldRanges, Told};
+use crate::blame::facts::safepoints::Safepoints;
+use crate::blame::timeline::hold_chunks::HoldRun;
 use crate::model::entity::ThreadIndex;
-use crate::model::wait::{Owner, Wait, WaitId};
+use crate::model::wait::{Owner, Wait};
 
 /// A span of time of one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,8 +28,6 @@ pub(crate) struct HoldSpan {
 #[derive(Debug, Default)]
 pub(crate) struct HoldSpans {
     pub(crate) are_wanted: bool,
-    /// No owner waited itself while the wait lasted that is described next; else that is not known.
-    pub(crate) is_direct: bool,
     pub(crate) spans: Vec<HoldSpan>,
     /// What threads waited while nobody had the lock, in nanoseconds.
     pub(crate) free_ns: u64,
@@ -38,13 +37,21 @@ pub(crate) struct HoldSpans {
     pub(crate) frozen_ns: u64,
     /// When the process did not run: that is no owner's time.
     pub(crate) freezes: Freezes,
-    /// Of the wait described last, what it has in common with others, where root owners are looked
-    /// for.
-    pub(crate) shared: HoldRanges,
-    /// The next wait may have something in common with others so.
-    pub(crate) may_share: bool,
-    /// Histories of holds that no wait will tell of any more.
-    pub(crate) ended_histories: Vec<WaitId>,
+    /// When all threads were stopped, if root owners are looked for.
+    pub(crate) safepoints: Safepoints,
+    /// No owner waited itself during the wait that is described; else that is not known.
+    pub(crate) is_direct: bool,
+    /// Of the wait that was described last.
+    pub(crate) trail: Trail,
+}
+
+/// What has to be known of a wait, besides its contentions, to find its root owners.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Trail {
+    /// Each owner is the root owner: none waited itself meanwhile, and there was no safepoint.
+    pub(crate) is_direct: bool,
+    /// Holds among its contentions that it shares with other waits. Only a direct wait has them.
+    pub(crate) run: Option<HoldRun>,
 }
 
 impl ThreadTime {
@@ -58,6 +65,15 @@ impl ThreadTime {
 }
 
 impl HoldSpans {
+    /// A wait from begin to end is described next, whose owners waited themselves or did not.
+    pub(crate) fn begin_wait(&mut self, is_direct: bool, time: (u64, u64)) {
+        self.is_direct = is_direct;
+        self.trail = Trail {
+            is_direct: is_direct && !self.safepoints.has_any(time),
+            run: None,
+        };
+    }
+
     /// If they are wanted, what collects them.
     #[inline]
     pub(crate) fn wanted(&mut self) -> Option<&mut Self> {
@@ -126,15 +142,8 @@ impl HoldSpans {
         }
     }
 
-    /// Of a history of holds, no wait will tell any more.
-    pub(crate) fn end_history(&mut self, told: &mut Option<Told>) {
-        self.ended_histories
-            .extend(told.take().map(|told| told.history));
-    }
-
     /// Takes all from others.
     pub(crate) fn append(&mut self, others: &mut Self) {
-        self.ended_histories.append(&mut others.ended_histories);
         self.spans.append(&mut others.spans);
         self.free_ns = (self.free_ns).saturating_add(std::mem::take(&mut others.free_ns));
         self.unknown_ns = (self.unknown_ns).saturating_add(std::mem::take(&mut others.unknown_ns));

@@ -3,14 +3,15 @@
 
 use std::collections::VecDeque;
 
-use crate::blame::timeline::coverage::{Coverage, Since};
+use crate::blame::timeline::coverage::Since;
+use crate::blame::timeline::marks::{self, Marks};
 use crate::blame::timeline::splitter::{Cutter, Part, Shares};
 use crate::collections::galloping::{count_from_back, count_from_front};
 use crate::collections::hash::SeededMap;
 use crate::collections::shrink::shrink_queue;
+use crate::model::detail::Detail;
 use crate::model::entity::ThreadIndex;
 use crate::model::packed_owner::PackedOwner;
-use crate::model::wait::Detail;
 
 /// Sums over the intervals of a timeline, as a thread sees them that waits all the time.
 ///
@@ -19,12 +20,8 @@ use crate::model::wait::Detail;
 #[derive(Debug)]
 pub(crate) struct PrefixSums {
     detail: Detail,
-    /// Position of the first mark.
-    start: u64,
     /// For each interval.
-    marks: VecDeque<Mark>,
-    /// The greatest end of what is before the first mark.
-    start_ns: u64,
+    pub(super) marks: Marks<Mark>,
     owners: Owners,
     /// The positions of each thread's own intervals that have a duration, if they are asked
     /// for.
@@ -35,7 +32,6 @@ pub(crate) struct PrefixSums {
     max_positions: usize,
     /// Cuts the wait that sees all.
     cutter: Cutter,
-    coverage: Coverage,
 }
 
 /// What is known at the end of an interval.
@@ -59,8 +55,9 @@ struct Sum {
     contentions: u64,
 }
 
-impl Mark {
-    fn since(&self) -> Since {
+impl marks::Mark for Mark {
+    #[inline]
+    fn end(&self) -> Since {
         Since {
             time_ns: self.until_ns,
             goes_on: self.goes_on,
@@ -74,28 +71,20 @@ impl PrefixSums {
     pub(crate) fn new(detail: Detail, start: u64, has_positions: bool) -> Self {
         Self {
             detail,
-            start,
-            marks: VecDeque::new(),
-            start_ns: 0,
+            marks: Marks::new(start),
             owners: Owners::default(),
             positions: SeededMap::default(),
             has_positions,
             max_positions: 0,
             cutter: Cutter::new(0, u64::MAX),
-            coverage: Coverage::default(),
         }
-    }
-
-    /// Position behind the last interval.
-    pub(crate) fn end(&self) -> u64 {
-        self.start + self.marks.len() as u64
     }
 
     /// Adds the next interval.
     pub(crate) fn push(&mut self, until_ns: u64, owner: PackedOwner, goes_on: bool) {
-        let position = self.end();
-        let mut last = self.marks.back().copied().unwrap_or(Mark {
-            until_ns: self.start_ns,
+        let position = self.marks.end();
+        let mut last = self.marks.all().back().copied().unwrap_or(Mark {
+            until_ns: self.marks.before_ns(position),
             runs: 0,
             last: position,
             goes_on: false,
@@ -108,7 +97,7 @@ impl PrefixSums {
             last.runs += u64::from(begins_run);
             let key = self.detail.key(owner);
             self.owners.add(key, owner, position, part);
-            self.owners.forget_of_latest(self.start);
+            self.owners.forget_of_latest(self.marks.start());
             if let Some(thread) = owner.thread()
                 && self.has_positions
             {
@@ -117,12 +106,12 @@ impl PrefixSums {
         }
         last.until_ns = self.cutter.at_ns;
         last.goes_on = self.cutter.goes_on;
-        self.marks.push_back(last);
+        self.marks.push(last);
     }
 
     fn add_position(&mut self, thread: ThreadIndex, position: u64) {
         const FEW: usize = 64;
-        let start = self.start;
+        let start = self.marks.start();
         if self.positions.len() > self.max_positions.max(FEW) {
             self.positions
                 .retain(|_, of_thread| of_thread.back() >= Some(&start));
@@ -135,76 +124,36 @@ impl PrefixSums {
         of_thread.push_back(position);
     }
 
-    /// One more wait goes through the intervals from `start` to before `end`.
-    pub(crate) fn cover(&mut self, start: u64, end: u64) {
-        let [start, end] = [start, end].map(|position| (position - self.start) as usize);
-        self.coverage.add(start, end);
-    }
-
-    /// Calls `on_passed` with the intervals before `position` that waits go through: with its
-    /// position, from when to when it counts, how many waits, and whether it may be one with that
-    /// before. They are to be [forgotten](Self::forget_before) then.
-    pub(crate) fn pass_before(
-        &mut self,
-        position: u64,
-        on_passed: impl FnMut(u64, (u64, u64), u64, bool),
-    ) {
-        let count = position.saturating_sub(self.start) as usize;
-        let marks = self.marks.iter().take(count).map(Mark::since);
-        self.coverage
-            .pass((self.start, self.start_ns), marks, on_passed);
-    }
-
     /// Forgets the intervals before `position`, which is at most the end.
     pub(crate) fn forget_before(&mut self, position: u64) {
-        let count = position.saturating_sub(self.start) as usize;
-        if let Some(last) = count.checked_sub(1).and_then(|last| self.marks.get(last)) {
-            self.start_ns = last.until_ns;
-        }
-        self.marks.drain(..count.min(self.marks.len()));
-        shrink_queue(&mut self.marks);
-        self.start = self.start.max(position);
-        self.owners.forget_before(self.start);
-    }
-
-    /// The interval's mark; it must be one that is summed up.
-    pub(crate) fn mark(&self, position: u64) -> Mark {
-        self.marks[(position - self.start) as usize]
-    }
-
-    /// The greatest end of the intervals before `position`.
-    pub(crate) fn before_ns(&self, position: u64) -> u64 {
-        match position.checked_sub(self.start + 1) {
-            Some(index) => self.marks[index as usize].until_ns,
-            None => self.start_ns,
-        }
+        self.marks.forget_before(position);
+        self.owners.forget_before(self.marks.start());
     }
 
     /// How many runs there were in the intervals before `position`.
     pub(crate) fn runs_before(&self, position: u64) -> u64 {
-        let index = position.checked_sub(self.start + 1);
-        index.map_or(0, |index| self.marks[index as usize].runs)
+        self.marks.before(position).map_or(0, |mark| mark.runs)
     }
 
     /// Position of the first interval from `position` on, which must be summed up, that
     /// ends later.
     pub(crate) fn first_beyond(&self, position: u64, time_ns: u64) -> u64 {
-        if self.mark(position).until_ns > time_ns {
+        if self.marks.at(position).until_ns > time_ns {
             return position;
         }
-        let known = (position - self.start) as usize + 1;
+        let known = (position - self.marks.start()) as usize + 1;
         let is_before = |mark: &Mark| mark.until_ns <= time_ns;
-        let count = count_from_front(&self.marks, known, is_before);
-        self.start + count as u64
+        let count = count_from_front(self.marks.all(), known, is_before);
+        self.marks.start() + count as u64
     }
 
     /// Position of the first interval that ends then or later.
     pub(crate) fn first_reaching(&self, time_ns: u64) -> u64 {
         if self.cutter.at_ns < time_ns {
-            return self.end();
+            return self.marks.end();
         }
-        let count = count_from_back(&self.marks, |mark| mark.until_ns < time_ns);
-        self.start + count as u64
+        let count = count_from_back(self.marks.all(), |mark| mark.until_ns < time_ns);
+        self.marks.start() + count as u64
     }
 
     /// Position of the first interval from `position` on that is the thread's own.

@@ -1,11 +1,11 @@
 //! Splits a wait into parts.
 
-use crate::blame::timeline::hold_range::{HoldRanges, Run};
 use crate::blame::timeline::hold_spans::HoldSpans;
 use crate::collections::hash::SeededMap;
+use crate::model::detail::{BlameBy, Detail};
 use crate::model::packed_owner::PackedOwner;
 use crate::model::time_range::TimeRange;
-use crate::model::wait::{Blame, Contention, Detail, Owner, Wait, WaitId};
+use crate::model::wait::{Blame, Contention, Owner, Wait};
 
 /// Takes the parts of a wait, in order.
 pub(crate) trait Parts {
@@ -44,43 +44,6 @@ impl Parts for Vec<Contention> {
     }
 }
 
-/// Takes a wait as contentions, and as runs of holds between them.
-pub(crate) struct Segments<'a> {
-    /// The wait.
-    pub(crate) id: WaitId,
-    /// So many intervals are worth to be shared.
-    pub(crate) fewest: u64,
-    pub(crate) contentions: &'a mut Vec<Contention>,
-    pub(crate) shared: &'a mut HoldRanges,
-}
-
-impl Segments<'_> {
-    /// Adds a run behind what there is.
-    pub(crate) fn add_run(&mut self, (first, end): (u64, u64), end_ns: u64, goes_on: bool) {
-        self.shared.runs.push(Run {
-            first,
-            end,
-            end_ns,
-            before: self.contentions.len() as u32,
-            goes_on,
-            goes_on_behind: false,
-        });
-    }
-}
-
-impl Parts for Segments<'_> {
-    fn add(&mut self, start_ns: u64, duration_ns: u64, owner: PackedOwner, goes_on: bool) {
-        let before = self.contentions.len() as u32;
-        match self.shared.runs.last_mut() {
-            Some(run) if run.before == before => {
-                run.goes_on_behind = goes_on;
-                self.contentions.add(start_ns, duration_ns, owner, false);
-            }
-            _ => (self.contentions).add(start_ns, duration_ns, owner, goes_on),
-        }
-    }
-}
-
 /// Parts of one owner together.
 pub(crate) struct Shares<'a> {
     /// What tells owners apart, of an [`PackedOwner::key`].
@@ -92,41 +55,26 @@ pub(crate) struct Shares<'a> {
     places: Option<SeededMap<u64, usize>>,
     /// Gets each part by itself.
     pub(crate) spans: Option<&'a mut HoldSpans>,
-    /// The same.
-    pub(crate) segments: Option<Segments<'a>>,
 }
 
 /// So many shares are faster searched than looked up.
 const FEW: usize = 12;
 
 impl<'a> Shares<'a> {
-    /// Begins anew in `shares`.
-    pub(crate) fn new(detail: Detail, shares: &'a mut Vec<Blame>) -> Self {
+    /// Begins anew in `shares`. The parts go to `spans`, too.
+    pub(crate) fn new(
+        detail: Detail,
+        shares: &'a mut Vec<Blame>,
+        spans: Option<&'a mut HoldSpans>,
+    ) -> Self {
         shares.clear();
         Self {
             owner_mask: detail.owner_mask(),
             shares,
             first: [0; FEW],
             places: None,
-            spans: None,
-            segments: None,
+            spans,
         }
-    }
-
-    /// The parts go to `spans`, too.
-    pub(crate) fn with_spans(self, spans: Option<&'a mut HoldSpans>) -> Self {
-        Self { spans, ..self }
-    }
-
-    /// The parts go to `segments`, too.
-    pub(crate) fn with_segments(self, segments: Segments<'a>) -> Self {
-        let segments = Some(segments);
-        Self { segments, ..self }
-    }
-
-    /// Only what parts add up to is wanted.
-    pub(crate) fn are_all(&self) -> bool {
-        self.spans.is_none() && self.segments.is_none()
     }
 
     /// Adds what several parts of one owner add up to, if they are any.
@@ -186,9 +134,6 @@ impl Parts for Shares<'_> {
         if let Some(spans) = &mut self.spans {
             spans.add_part(owner.get(), (start_ns, start_ns + duration_ns), goes_on);
         }
-        if let Some(segments) = &mut self.segments {
-            segments.add(start_ns, duration_ns, owner, goes_on);
-        }
     }
 }
 
@@ -218,7 +163,7 @@ impl Wait {
 
     /// Fills in what each owner had of the contentions.
     pub(crate) fn add_up_contentions(&mut self) {
-        let mut shares = Shares::new(Detail::Owners, &mut self.blame);
+        let mut shares = Shares::new(Detail::OWNERS, &mut self.blame, None);
         add_contentions(&self.contentions, &mut shares);
     }
 }
@@ -232,13 +177,9 @@ impl Detail {
 
     /// What tells owners apart whose parts are not added up, of an [`PackedOwner::key`].
     fn owner_mask(self) -> u64 {
-        match self {
-            Detail::OwnerCode | Detail::RootsOfCode => u32::MAX.into(),
-            Detail::Owners
-            | Detail::RootsOfOwners
-            | Detail::Contentions
-            | Detail::Roots
-            | Detail::Samples => u64::MAX,
+        match self.by {
+            BlameBy::Code => u32::MAX.into(),
+            BlameBy::Owner | BlameBy::Contention => u64::MAX,
         }
     }
 }

@@ -125,7 +125,7 @@ proptest! {
                 add_rows(&format!("{aspects:?}"), &rows, &mut apart);
             }
         };
-        let mut analysis = Analysis::new(Limits::default()).with_detail(Detail::Samples);
+        let mut analysis = Analysis::new(Limits::default()).with_detail(Detail::CONTENTIONS.with_samples());
         let mut trace = analysis.begin_trace(VERSION, Capabilities::default());
         for (thread, event) in &events {
             trace.event(*thread, event, &mut on_wait);

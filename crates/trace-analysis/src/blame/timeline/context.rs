@@ -1,0 +1,37 @@
+//! What the stages of blame work with, and where the waits go that they find.
+
+use crate::blame::timeline::hold_spans::{HoldSpans, Trail};
+use crate::model::counter::Counters;
+use crate::model::detail::Detail;
+use crate::model::entity::Entities;
+use crate::model::time_range::TimeRange;
+use crate::model::wait::Wait;
+
+/// What monitors and parks need to find out who made whom wait.
+pub(crate) struct Context<'a> {
+    pub(crate) entities: &'a Entities,
+    /// What is asked for about owners.
+    pub(crate) detail: Detail,
+    /// The time considered.
+    pub(crate) range: TimeRange,
+    pub(crate) counters: &'a mut Counters,
+    /// Gets when owners had locks that threads waited for.
+    pub(crate) spans: &'a mut HoldSpans,
+    /// To describe a wait in; kept to reuse its memory.
+    pub(crate) wait: &'a mut Wait,
+    pub(crate) output: &'a mut dyn WaitOutput,
+}
+
+/// Takes waits that have ended, or that the trace does not end.
+pub(crate) trait WaitOutput {
+    /// Takes a wait, which may be changed.
+    fn wait(&mut self, wait: &mut Wait, trail: Trail, counters: &mut Counters);
+}
+
+impl Context<'_> {
+    /// Passes on the wait described.
+    pub(crate) fn pass_on(&mut self) {
+        let trail = std::mem::take(&mut self.spans.trail);
+        self.output.wait(self.wait, trail, self.counters);
+    }
+}
