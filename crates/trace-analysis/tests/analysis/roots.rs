@@ -249,49 +249,47 @@ fn threads_that_wait_for_each_other_have_no_root() {
     );
 }
 
-/// Threads take a lock in turns, so that each waits through the same holds as the others. Some own a lock of
-/// their own meanwhile, which another one waits for, from before that wait or from within it on.
+/// Threads take a lock in turns, and one barges in, so that each waits through the same holds as the others.
+/// T3 and T6 own a lock of their own meanwhile, which T8 and T9 wait for: from before that wait on, or from
+/// within it.
 #[test]
 fn waits_through_the_same_holds_add_up() {
-    const THREADS: u64 = 24;
+    const THREADS: u64 = 6;
+    const TURNS: u64 = 12 * THREADS;
     let mut script = String::new();
     let mut at = |time_ns: u64, event: String| script.push_str(&format!("{time_ns} {event}\n"));
     for thread in 2..=THREADS {
-        at(thread, format!("T{thread} enter c{thread} on L1"));
+        at(thread, format!("T{thread} enter c on L1"));
     }
-    for turn in 0..6 * THREADS {
+    for turn in 0..TURNS {
         let start_ns = 100 * (turn + 1);
         let [owner, next] = [turn, turn + 1].map(|turn| turn % THREADS + 1);
-        if owner % 5 == 0 && turn >= THREADS {
-            at(
-                start_ns - 3,
-                format!("T{owner} exit d{owner} held:2397 on L{owner}"),
-            );
-            at(
-                start_ns - 2,
-                format!("T{} entered on L{owner}", 100 + owner),
-            );
-        }
-        let held_ns = if turn == 0 {
-            "long".to_owned()
-        } else {
-            "95".to_owned()
+        let other = match owner {
+            3 => Some((8, 39)),
+            6 => Some((9, 50)),
+            _ => None,
         };
-        at(
-            start_ns,
-            format!("T{owner} exit c{owner} held:{held_ns} on L1"),
-        );
-        at(start_ns + 5, format!("T{next} entered on L1"));
-        at(start_ns + 6, format!("T{owner} enter c{owner} on L1"));
-        if owner % 5 == 0 && turn + THREADS < 6 * THREADS {
-            let enter_ns = start_ns + if owner % 2 == 0 { 4 } else { 50 };
+        if let Some((other, _)) = other.filter(|_| turn >= THREADS) {
+            let exit_ns = start_ns - 3;
+            at(exit_ns, format!("T{owner} exit d held:597 on L{owner}"));
+            at(exit_ns + 1, format!("T{other} entered on L{owner}"));
+        }
+        let held = if turn == 0 { "long" } else { "60" };
+        at(start_ns, format!("T{owner} exit c held:{held} on L1"));
+        for barged_ns in [10, 20, 30] {
+            at(start_ns + barged_ns, "T7 exit b held:5 on L1".to_owned());
+        }
+        at(start_ns + 40, format!("T{next} entered on L1"));
+        at(start_ns + 41, format!("T{owner} enter c on L1"));
+        if let Some((other, enter_ns)) = other.filter(|_| turn + THREADS < TURNS) {
+            let enter_ns = start_ns + enter_ns;
             at(
                 enter_ns,
-                format!("T{} enter e by:T{owner} on L{owner}", 100 + owner),
+                format!("T{other} enter e by:T{owner} on L{owner}"),
             );
         }
     }
-    let mut events: Vec<Vec<Written>> = vec![Vec::new(); 200];
+    let mut events: Vec<Vec<Written>> = vec![Vec::new(); 10];
     for (step, (thread, event)) in script::parse(&script).into_iter().enumerate() {
         events[thread.0 as usize].push(Written { step, event });
     }
