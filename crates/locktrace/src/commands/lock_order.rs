@@ -47,7 +47,13 @@ pub(crate) fn run(arguments: &LockOrderArguments) -> outcome::Result<Outcome> {
     let traces = input::open(std::slice::from_ref(&common.trace), common.follow)?;
     let select = |trace: &TraceInput| arguments.waits.selection(trace);
     let mut order = LockOrder::default();
-    let analyzed = input::analyze_with(traces, common.threads, Detail::CONTENTIONS.with_roots(), select, &mut order)?;
+    let analyzed = input::analyze_with(
+        traces,
+        common.threads,
+        Detail::CONTENTIONS.with_roots(),
+        select,
+        &mut order,
+    )?;
     let report = OrderReport {
         cycles: order.cycles(),
         order: &order,

@@ -20,7 +20,7 @@ fn both_orders_are_found_with_their_code_and_how_close_they_were() {
             let begin_ns = [2, 3].map(|at| words[at].parse().expect("nanoseconds"));
             begins.entry(order).or_default().push(begin_ns);
         }
-        let found = lock_order(run.trace());
+        let found = lock_order(&run.trace());
 
         let nestings = found["nestings"].as_array().expect("nestings");
         let own = |nesting: &&Value| class(&nesting["outer"]).starts_with("scenarios.Inversions$");
@@ -77,7 +77,7 @@ fn one_thread_and_guarded_threads_are_no_inversion() {
     ] {
         let program = ["scenarios.HarmlessInversions", "40", how];
         check_program(&program, &[], |mode, run| {
-            let found = lock_order(run.trace());
+            let found = lock_order(&run.trace());
             let orders = found["nestings"].as_array().expect("nestings").iter();
             let orders = orders.map(|nesting| ["outer", "inner"].map(|side| class(&nesting[side])));
             let name = |class: &str| class.rsplit('$').next().unwrap_or(class).to_owned();

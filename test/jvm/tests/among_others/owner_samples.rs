@@ -331,7 +331,8 @@ fn sampled(trace: &Path) -> (TraceSummary, Sampled) {
                 .or_insert_with(|| sites(chain, entities));
         }
     };
-    let mut analysis = Analysis::new(Limits::default()).with_detail(Detail::CONTENTIONS.with_samples());
+    let mut analysis =
+        Analysis::new(Limits::default()).with_detail(Detail::CONTENTIONS.with_samples());
     let file = TraceFile::open(trace).unwrap_or_else(|error| panic!("{error}"));
     let summary = file.analyze(&mut analysis, &mut add, |_| ControlFlow::Continue(()));
     let summary = summary.unwrap_or_else(|error| panic!("{error}"));
