@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::aggregate::lock_order::{LockOrder, Nesting, Order};
+use crate::aggregate::lock_order::nestings::{LockOrder, Nesting, Order};
 use crate::collections::hash::SeededSet;
 use crate::model::entity::{ChainIndex, LockIndex, ThreadIndex};
 
