@@ -1,9 +1,9 @@
 //! The hierarchy of selectors and aggregators (paper, section 4.2, figure 7).
 //!
-//! An aggregator sums up contentions; below it, a selector tells them apart by
-//! the next aspect and has an aggregator for each value. Both are nodes of one
-//! tree here: a node is an aggregator, its children are what the selector below
-//! it leads to.
+//! An aggregator sums up contentions. The selector below it distinguishes them by
+//! the next aspect and has one aggregator for each value. Both are nodes of one
+//! tree here: a node is an aggregator, and its children are the aggregators of the
+//! selector below it.
 
 use crate::aggregate::aspect::Aspect;
 use crate::aggregate::method_table::MethodTable;
@@ -80,12 +80,12 @@ pub struct Aggregation {
     root_paths: RowCache<RootKey>,
     /// Up to the first aspect of owners, all parts of a wait go the same way.
     common: usize,
-    /// Parts are told apart by their root owners, and what of them.
+    /// Parts are distinguished by their root owners, and by what about them.
     by_root: bool,
     root_key: RootKeyParts,
-    /// Waits are told apart by threads.
+    /// Waits are distinguished by thread.
     by_thread: bool,
-    /// What tells owners apart, of an [`PackedOwner::key`].
+    /// The part of a [`PackedOwner::key`] that distinguishes owners.
     owner_mask: u64,
     /// How many waits were added.
     waits: u64,
@@ -106,8 +106,8 @@ struct NodeTree {
     recent_children: Vec<RecentChildren>,
     /// The selectors: from a node and a value to the child.
     children: SeededMap<(u32, Value), u32>,
-    /// So many nodes may be told apart by their values. Beyond, all that is new below a node
-    /// is one.
+    /// The most nodes that have a value of their own. Beyond that, all new values below a node
+    /// share one.
     max_nodes: usize,
 }
 
@@ -131,18 +131,18 @@ pub struct Row {
     /// Its value.
     pub value: Value,
     /// The value for people. An overloaded method has the types of its parameters;
-    /// threads of one name that stand beside each other have their numbers.
+    /// sibling threads of the same name have their numbers.
     pub label: String,
     /// Of a call chain: the position of the frame in which the program stands. Those
     /// before it are the lock's own.
     pub first_frame: usize,
     /// Sums over the contentions of this value.
     pub sums: Sums,
-    /// The same contentions, told apart by the next aspect.
+    /// The same contentions, distinguished by the next aspect.
     pub children: Rows,
 }
 
-/// Rows beside each other, longest duration first.
+/// Sibling rows, longest duration first.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
     /// The rows shown.
@@ -156,17 +156,17 @@ pub struct Rows {
 /// Which rows to show.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RowLimits {
-    /// The most rows beside each other.
+    /// The most sibling rows.
     pub top: Option<usize>,
     /// Only rows with at least this share of the total duration, 0 to 1.
     pub min_share: f64,
-    /// Where no row has that share, but all beside each other have ten times as much,
-    /// select by `top` only: a thousand threads with as little time each are not nothing.
+    /// Where no row has that share, but all siblings together have ten times as much,
+    /// selects by `top` only: a thousand threads with as little time each still matter.
     pub unless_all_are_small: bool,
 }
 
 impl RowLimits {
-    /// How many of the rows beside each other, longest duration first.
+    /// Returns how many of the sibling rows are selected, longest duration first.
     fn count(&self, durations_ns: impl Iterator<Item = u64> + Clone, total_ns: u64) -> usize {
         const MANY: f64 = 10.0;
         let min_ns = self.min_share * total_ns as f64;
@@ -246,8 +246,8 @@ impl Aggregation {
         }
     }
 
-    /// Adds the contentions of a wait. By aspects of root owners, what they are split into counts
-    /// as so many contentions below the first aspect of an owner.
+    /// Adds the contentions of a wait. By aspects of root owners, each part of a contention counts
+    /// as a contention below the first aspect of an owner.
     pub fn add(&mut self, wait: &Wait, entities: &Entities) {
         add_saturating(
             &mut self.safepoint_ns,
@@ -455,7 +455,7 @@ impl Aggregation {
                 ),
             });
         }
-        tell_apart(&mut rows.rows, entities, overloads);
+        distinguish(&mut rows.rows, entities, overloads);
         rows
     }
 
@@ -550,7 +550,7 @@ impl NodeTree {
     const NODE_BYTES: usize = 2
         * (size_of::<Node>() + size_of::<RecentChildren>() + size_of::<((u32, Value), u32)>() + 1);
 
-    /// The child of `parent` for `value`, made if there is none yet.
+    /// Returns the child of `parent` for `value`, which is added if missing.
     fn child(&mut self, parent: u32, value: Value) -> u32 {
         let recent = &mut self.recent_children[parent as usize];
         if let Some((_, child)) = recent[0].filter(|&(last, _)| last == value) {
@@ -582,7 +582,7 @@ impl NodeTree {
 }
 
 /// Gives those of one label its long form.
-fn tell_apart(rows: &mut [Row], entities: &Entities, overloads: &Overloads<'_>) {
+fn distinguish(rows: &mut [Row], entities: &Entities, overloads: &Overloads<'_>) {
     let mut uses: SeededMap<String, u32> = SeededMap::default();
     for row in rows.iter() {
         *uses.entry(row.label.clone()).or_default() += 1;

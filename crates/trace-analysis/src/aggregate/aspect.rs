@@ -1,4 +1,4 @@
-//! The aspects by which contentions are told apart (paper, section 4.2).
+//! The aspects by which contentions are distinguished (paper, section 4.2).
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use crate::aggregate::value::Value;
 use crate::model::entity::{ChainIndex, Entities, LockIndex, ThreadIndex};
 use crate::model::wait::{Owner, Root, RootEnd, RootPart, Wait};
 
-/// A property by which contentions are told apart.
+/// A property by which contentions are distinguished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Aspect {
     /// Intrinsic locks or `java.util.concurrent`.
@@ -303,7 +303,7 @@ impl fmt::Display for Aspect {
     }
 }
 
-/// The name is not that of an aspect.
+/// No aspect has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown aspect \"{0}\", expected one of {names}", names = names())]
 pub struct UnknownAspect(String);

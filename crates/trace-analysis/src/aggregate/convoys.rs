@@ -11,8 +11,8 @@ use crate::model::entity::{ChainIndex, Entities, LockIndex, ThreadIndex};
 use crate::model::wait::{Owner, Wait, WaitEnd, WaitKind};
 use crate::model::wait_sink::{DivisibleSink, WaitSink};
 
-/// So many times in which a lock had a queue are told apart, of all locks together. If there are
-/// more, the shorter half is forgotten.
+/// The most periods with a queue that are kept, of all locks together. If there are more, the
+/// shorter half is forgotten.
 const MAX_PERIODS: usize = 1 << 17;
 
 /// A time in which there was no moment at which nobody waited for the lock.
@@ -98,7 +98,7 @@ pub struct Convoy<'a> {
     pub blocked_ns: u64,
 }
 
-/// What there is to know of the threads that were woken from one condition.
+/// Statistics of the threads that were woken from one condition.
 ///
 /// Of `Object.wait` the trace has neither the call nor the notification, but only whether the
 /// thread was blocked when it came back.
@@ -112,7 +112,7 @@ pub struct WakeUps {
     /// How long those threads were busy with that: from the end of a wait to the release of the
     /// lock in `await`, in nanoseconds.
     pub lost_ns: u64,
-    /// Stampedes: so many times several were woken for nothing, one by the other.
+    /// How often several threads were woken for nothing, one by the other.
     pub stampedes: u64,
     /// The most that one stampede woke for nothing.
     pub largest: u64,
@@ -182,8 +182,8 @@ pub struct Convoys {
 }
 
 impl Convoys {
-    /// The locks whose queue did not drain while at least so many waits ended, those first whose
-    /// convoys blocked threads longest.
+    /// Returns the locks whose queue did not drain while at least `min_waits` waits ended, first
+    /// those whose convoys blocked threads longest.
     pub fn convoys(&self, min_waits: u64) -> Vec<Convoy<'_>> {
         let locks = self.periods.iter();
         let convoys = locks.filter_map(|(&lock, periods)| {
@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_wakes_the_next_one_in_await_was_woken_for_nothing() {
+    fn a_thread_in_await_that_wakes_the_next_one_was_woken_for_nothing() {
         // Thread 9 signals all; 1 works, and 2 and 3 find nothing to do.
         let stampede = [
             (1, 0, 101, 9, 100, false),

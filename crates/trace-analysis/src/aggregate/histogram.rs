@@ -1,10 +1,10 @@
 //! How long waits are: counts in buckets that are as wide as they are far from 0.
 
-/// Each power of two is divided into so many buckets.
+/// The base-2 logarithm of the number of buckets in each power of two.
 const STEPS_BITS: u32 = 4;
 const STEPS: u64 = 1 << STEPS_BITS;
 
-/// The bucket of a duration: that of its five leading bits.
+/// Returns the bucket of a duration, which its five leading bits determine.
 pub fn bucket(duration_ns: u64) -> u16 {
     if duration_ns < STEPS {
         return duration_ns as u16;
@@ -48,7 +48,7 @@ impl Default for Counts {
     }
 }
 
-/// So many buckets are kept one by one.
+/// The most buckets that are kept one by one.
 const FEW: usize = 24;
 
 impl Histogram {
@@ -123,8 +123,7 @@ impl Histogram {
         self.max_ns
     }
 
-    /// The duration that so many percent of all are at most as long as: the middle of its
-    /// bucket.
+    /// Returns the percentile of the durations: the middle of its bucket.
     pub fn percentile_ns(&self, percent: u64) -> u64 {
         let rank = u128::from(self.total) * u128::from(percent);
         let rank = rank.div_ceil(100).max(1);

@@ -21,7 +21,7 @@ impl WaitSums {
     }
 }
 
-/// Sums over waits, told apart by mechanism and by what they were for.
+/// Sums over waits, by mechanism and by what they were for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WaitTally([[WaitSums; WaitKind::ALL.len()]; Mechanism::ALL.len()]);
 

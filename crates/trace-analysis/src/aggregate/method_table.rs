@@ -11,7 +11,7 @@ use crate::model::library;
 pub struct MethodTable {
     /// What was found last, by chain.
     known: Vec<Option<Known>>,
-    /// Who is behind the JDK and the libraries, by chain.
+    /// The caller of the JDK and the libraries, by chain.
     callers: Vec<Option<Value>>,
     /// Where chains allocate objects.
     sites: Vec<Option<Value>>,
@@ -142,8 +142,8 @@ impl MethodTable {
         value
     }
 
-    /// Returns where a lock was allocated: the innermost position of the program itself, or of all if
-    /// there is none; the chain if it has no frames.
+    /// Returns where a lock was allocated: the innermost position in the program itself, or else
+    /// the innermost of all; the chain if it has no frames.
     pub fn site(&mut self, lock: LockIndex, entities: &Entities) -> Value {
         let Some(chain) = entities.lock_site(lock) else {
             return Value::SiteNotSeen;

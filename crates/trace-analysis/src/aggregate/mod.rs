@@ -1,4 +1,4 @@
-//! Sums over waits, and the aspects by which they are told apart (paper, section 4.2).
+//! Sums over waits, and the aspects by which they are distinguished (paper, section 4.2).
 
 pub(crate) mod aggregation;
 pub(crate) mod aspect;

@@ -50,7 +50,7 @@ impl<'a> Overloads<'a> {
         }
     }
 
-    /// All that tells a method apart from its overloads, as in Java source.
+    /// Returns all that distinguishes a method from its overloads, as in Java source.
     pub(crate) fn long_label(&self, method: MethodIndex) -> String {
         let signature = &self.entities.method(method).signature;
         let returned = signature::return_type(signature);

@@ -9,9 +9,9 @@ use crate::model::wait::{Root, RootEnd, RootPart, Wait};
 pub(crate) struct PathKey {
     /// The lock and the waiting thread's chain.
     lock_and_chain: u64,
-    /// The waiting thread, if waits are told apart by threads, the mechanism, the kind and the end.
+    /// The mechanism, the kind, the end, and the thread if waits are distinguished by thread.
     thread_and_kind: u64,
-    /// What is told apart of the owner, a [`PackedOwner::key`].
+    /// The distinguishing part of the owner's [`PackedOwner::key`].
     owner: u64,
 }
 
@@ -19,14 +19,14 @@ pub(crate) struct PathKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RootKey {
     direct: PathKey,
-    /// What is told apart of the root owner; [`PackedOwner::NONE`] of a cycle.
+    /// The distinguishing part of the root owner's key; [`PackedOwner::NONE`] of a cycle.
     end: u64,
     lock_and_depth: u64,
     /// What the owner did, or where it was sampled.
     did: u64,
 }
 
-/// What is told apart of root owners.
+/// The properties by which root owners are distinguished.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RootKeyParts {
     /// Of the root owner, as of a [`PackedOwner::key`].
@@ -38,7 +38,7 @@ pub(crate) struct RootKeyParts {
 
 /// What [`RowCache`] are known by.
 pub(crate) trait Key: Copy + Eq {
-    /// That of no part.
+    /// The key of no part.
     const NONE: Self;
 
     /// A number for it, whose highest bits look random.
@@ -102,7 +102,7 @@ impl RootKey {
 }
 
 impl PathKey {
-    /// Of a wait whose parts have owners of these [keys](PackedOwner::key); waits are told apart `by_thread`.
+    /// Returns the key of a wait, which includes its thread if `by_thread`.
     #[inline]
     pub(crate) fn of(wait: &Wait, by_thread: bool) -> Self {
         const THREAD: u64 = 1 << 16;
@@ -143,7 +143,7 @@ pub(crate) struct RowCache<K> {
 const PLACES_LOG: u32 = 8;
 
 impl<K: Key> RowCache<K> {
-    /// For paths of so many nodes.
+    /// Creates a cache of paths of `depth` nodes.
     pub(crate) fn new(depth: usize) -> Self {
         Self {
             keys: vec![K::NONE; 1 << PLACES_LOG],
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_that_of_its_key_whatever_came_between() {
+    fn a_key_finds_its_own_path_whatever_came_between() {
         let mut paths = RowCache::new(2);
         let mut found = 0;
         for round in 0..3 {

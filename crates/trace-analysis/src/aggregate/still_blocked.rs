@@ -27,7 +27,7 @@ pub struct BlockedThread {
     pub duration_ns: u64,
     /// The thread that had the lock, and where it acquired it;
     /// [`ChainIndex::NOT_RELEASED`] if it did not have to wait for it. `None` if the
-    /// events do not tell.
+    /// events do not show it.
     pub holder: Option<(ThreadIndex, ChainIndex)>,
 }
 
@@ -43,7 +43,7 @@ pub struct Deadlock {
 }
 
 impl Deadlock {
-    /// How long it lasted until the trace ended, in nanoseconds.
+    /// Returns its duration until the end of the trace, in nanoseconds.
     pub fn duration_ns(&self) -> u64 {
         let durations = self.threads.iter().map(|blocked| blocked.duration_ns);
         durations.min().unwrap_or(0)
@@ -157,7 +157,7 @@ impl StillBlocked {
         deadlocks
     }
 
-    /// Finds who waits behind the cycles.
+    /// Finds the threads that wait behind the cycles.
     fn find_behind(&self, deadlocks: &mut [Deadlock]) {
         if deadlocks.is_empty() {
             return;
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_waits_for_a_cycle_is_not_part_of_it() {
+    fn a_thread_that_waits_for_a_cycle_is_not_part_of_it() {
         let waits = [
             (9, 5, 1, 1),
             (1, 10, 2, 2),
@@ -268,7 +268,7 @@ mod tests {
 
     /// A damaged trace may have a thread wait twice.
     #[test]
-    fn whoever_waits_for_itself_comes_once() {
+    fn a_thread_that_waits_for_itself_is_listed_once() {
         let waits = [(1, 10, 2, 2), (2, 20, 1, 1), (3, 30, 1, 1), (3, 31, 4, 3)];
         let deadlocks = still_blocked(&waits).deadlocks();
         assert_eq!(deadlocks.len(), 1);

@@ -1,4 +1,4 @@
-//! What contentions are told apart by.
+//! The values by which contentions are distinguished.
 
 use crate::aggregate::overloads::Overloads;
 use crate::model::entity::{
@@ -45,7 +45,7 @@ pub enum Value {
     NoCaller,
     /// A call chain; under an aspect of methods one without frames.
     Chain(ChainIndex),
-    /// All values that there was no memory for to tell them apart.
+    /// All values that were not distinguished for lack of memory.
     Other,
     /// Nobody held the lock.
     Free,
@@ -124,7 +124,7 @@ impl Value {
         }
     }
 
-    /// Text for people that tells apart what shares a label; `None` if there is none.
+    /// Returns a text for people that distinguishes values with the same label, if there is one.
     pub fn long_label(self, entities: &Entities, overloads: &Overloads<'_>) -> Option<String> {
         Some(match self {
             Value::Thread(thread) => entities.thread_long_label(thread),

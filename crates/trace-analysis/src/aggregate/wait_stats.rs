@@ -32,7 +32,7 @@ impl Durations {
         self.histogram.add(duration_ns, 1);
     }
 
-    /// Adds so many durations of which only the sum is known: each counts as their mean.
+    /// Adds `count` durations of which only the sum is known: each counts as their mean.
     fn add_several(&mut self, count: u64, sum_ns: u64) {
         let mean_ns = sum_ns / count.max(1);
         self.merge(&Self {
@@ -98,8 +98,7 @@ impl Durations {
         }
     }
 
-    /// The duration that so many percent of all are at most as long as, to 1/32 of itself: see
-    /// [`Histogram`].
+    /// Returns the percentile of the durations, exact to 1/32 of itself: see [`Histogram`].
     pub fn percentile_ns(&self, percent: u64) -> u64 {
         let percentile_ns = self.histogram.percentile_ns(percent);
         percentile_ns.clamp(self.min_ns, self.max_ns())
@@ -140,12 +139,12 @@ impl WaitFigures {
 /// selected.
 #[derive(Clone, Debug, Default)]
 pub struct HoldFigures {
-    /// How long they were, of those whose release tells.
+    /// The durations that were reported at the release.
     pub durations: Durations,
     /// Those among them of which several share an event, which has their number and their sum:
     /// each counts as the mean of these.
     pub averaged: u64,
-    /// Those whose release does not tell, most of them because they began before anybody waited.
+    /// Those without a reported duration, most of which began before any thread waited.
     pub untimed: u64,
 }
 

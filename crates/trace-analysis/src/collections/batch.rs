@@ -10,7 +10,7 @@ pub(crate) struct Batch<T> {
     empty: Receiver<Vec<T>>,
 }
 
-/// So many items go together: with fewer, threads wake each other more often than they work.
+/// The number of items in a batch. With fewer, threads wake each other more often than they work.
 const SIZE: usize = 8192;
 
 /// Batches that may wait for a thread.
@@ -31,7 +31,7 @@ impl<T> Batch<T> {
         self.items.len() >= SIZE
     }
 
-    /// Takes what there is, if it is anything.
+    /// Takes the items, if there are any.
     pub(crate) fn take(&mut self) -> Option<Vec<T>> {
         if self.items.is_empty() {
             return None;

@@ -37,7 +37,7 @@ pub(crate) fn count_near<T>(
     count_back_from(queue, high, is_before)
 }
 
-/// The same where it is known that there are no more than so many.
+/// The same with a known upper bound of the count.
 fn count_back_from<T>(
     queue: &VecDeque<T>,
     mut high: usize,

@@ -17,7 +17,7 @@ pub(crate) struct SmallMap<K, V> {
 /// The most entries that are searched.
 const MAX_FEW: usize = 12;
 
-/// Many are few again when there are so many left.
+/// A large map becomes a small one again when this many entries are left.
 const FEW_AGAIN: usize = MAX_FEW / 2;
 
 impl<K, V> Default for SmallMap<K, V> {

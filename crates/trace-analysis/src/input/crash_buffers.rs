@@ -9,7 +9,7 @@ use trace_format::{FileHeader, LeftBuffers, buffer_file};
 /// Opens the file of buffers next to the trace at `path`, if the process that wrote to it has ended
 /// without removing it.
 pub(crate) fn open(path: &Path) -> Option<File> {
-    let file = File::open(beside(path)).ok()?;
+    let file = File::open(buffers_path(path)).ok()?;
     if !file.metadata().ok()?.is_file() {
         return None;
     }
@@ -28,8 +28,8 @@ pub(crate) fn find(file: File, header: &FileHeader, trace_len: u64) -> Option<Le
     LeftBuffers::find(file, header, trace_len).ok().flatten()
 }
 
-/// The name of the file beside the trace, which may be called by a link.
-fn beside(path: &Path) -> PathBuf {
+/// Returns the path of the buffers' file, next to the trace, which may be named by a link.
+fn buffers_path(path: &Path) -> PathBuf {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let mut name: OsString = path.into_os_string();
     name.push(buffer_file::EXTENSION);

@@ -47,8 +47,8 @@ pub struct TraceFile {
     path: PathBuf,
     byte_len: u64,
     header: FileHeader,
-    /// The process that wrote it had ended when the file was opened. So its buffers, if it
-    /// left any behind, belong to the file at this length.
+    /// The process that wrote it had ended when the file was opened. So the buffers that it left,
+    /// if any, belong to the file at this length.
     has_left_buffers: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What the analysis counts beside contentions: losses, oddities, and its own
+//! What the analysis counts other than contentions: losses, oddities, and its own
 //! mistakes.
 
 /// Whether a counter that is not zero is a reason to worry.

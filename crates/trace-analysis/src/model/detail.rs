@@ -6,8 +6,8 @@
 pub struct Detail {
     /// What is known of a wait by itself, and not in a sum.
     pub by: BlameBy,
-    /// Whether the root owners behind that are found, too. Waits are held back until those of their
-    /// owners are known.
+    /// Whether the root owners are found, too. Waits are held back until the waits of their owners
+    /// are known.
     pub roots: bool,
     /// Whether parts are split by where their owners stood, as far as they were sampled.
     pub samples: bool,

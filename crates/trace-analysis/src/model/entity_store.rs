@@ -22,7 +22,7 @@ pub(crate) struct EntityStore {
     /// Memory of call chains, in bytes, and the most that they may take.
     chain_bytes: usize,
     max_chain_bytes: usize,
-    /// How often there was no room for a call chain.
+    /// How many call chains were not kept for lack of memory.
     chains_not_kept: u64,
     /// Memory that threads, locks, classes and methods may take, in bytes.
     max_name_bytes: usize,
@@ -141,7 +141,7 @@ impl EntityStore {
         self.max_chain_bytes = bytes;
     }
 
-    /// How often there was no room for a call chain.
+    /// How many call chains were not kept for lack of memory.
     pub(crate) fn chains_not_kept(&self) -> u64 {
         self.chains_not_kept
     }

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn loaders_tell_whose_a_shared_package_is() {
+    fn the_loader_decides_whose_a_shared_package_is() {
         let launcher = Some("sun.misc.Launcher$AppClassLoader");
         assert!(is_jdk("java.util.HashMap", None));
         assert!(is_jdk("javax.crypto.Cipher", None));

@@ -22,7 +22,7 @@ pub(crate) struct GroupShares {
 }
 
 impl GroupShares {
-    /// Among so many workers, one at least.
+    /// Creates the shares of `workers` workers, at least one.
     pub(crate) fn new(workers: usize) -> Self {
         Self {
             workers: [None; LOCK_GROUPS],

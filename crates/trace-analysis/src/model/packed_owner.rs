@@ -3,8 +3,9 @@
 use crate::model::entity::{ChainIndex, ThreadIndex};
 use crate::model::wait::{Owner, UnknownOwner};
 
-/// An [`Owner`]. The thread's number is above the chain's; the last numbers are for free locks,
-/// the unknown owners and the frozen process. So many threads that one would have those do not fit into memory.
+/// An [`Owner`] in 64 bits, the thread's number above the chain's. The last numbers stand for free
+/// locks, unknown owners and the frozen process; no thread has them, for as many would not fit
+/// into memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PackedOwner(u64);
 
@@ -13,7 +14,7 @@ impl PackedOwner {
     const FROZEN: u64 = Self::FREE - 1 - UnknownOwner::ALL.len() as u64;
     const LAST_THREAD: u64 = Self::FROZEN - 1;
 
-    /// That of a free lock.
+    /// The owner of a free lock.
     pub(crate) const NOBODY: Self = Self(Self::FREE);
 
     /// No owner at all, not even an unknown one.

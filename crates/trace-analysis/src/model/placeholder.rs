@@ -1,4 +1,4 @@
-//! What stands in the place of a name where there is none.
+//! The texts shown in place of unknown names.
 
 pub(crate) const CYCLE: &str = "<waiting for each other>";
 pub(crate) const FORGOTTEN_LOCK: &str = "<other locks>";
@@ -14,8 +14,8 @@ pub(crate) const NOT_KEPT: &str = "<other call chains>";
 pub(crate) const OTHER: &str = "<other>";
 pub(crate) const UNRESOLVED: &str = "<call chain still to come when the trace ended>";
 
-/// All placeholders but that of an unknown owner, with their meaning. `N` stands for the
-/// number that the trace knows the thing by.
+/// All placeholders but the unknown owner's, with their meaning. `N` stands for the
+/// number in the trace.
 pub const PLACEHOLDERS: [(&str, &str); 19] = [
     (
         FREE,
@@ -28,7 +28,7 @@ pub const PLACEHOLDERS: [(&str, &str); 19] = [
     ),
     (
         NOT_RECORDED,
-        "the tracer could not walk the stack, or was told not to",
+        "the tracer could not walk the stack, or was configured not to",
     ),
     (
         UNRESOLVED,
@@ -55,7 +55,7 @@ pub const PLACEHOLDERS: [(&str, &str); 19] = [
         FROZEN,
         "the process was stopped or frozen, or the machine suspended: nobody is to blame",
     ),
-    (OTHER, "what was not told apart, for want of memory"),
+    (OTHER, "values not distinguished, for want of memory"),
     ("<call chain #N not described>", LOST),
     ("<class #N not described>", LOST),
     ("<lock #N not described>", LOST),

@@ -44,7 +44,7 @@ fn split(descriptor: &str) -> Option<(&str, &str)> {
     descriptor.strip_prefix('(')?.split_once(')')
 }
 
-/// The first type of `descriptors`, and what comes behind it.
+/// Returns the first type of `descriptors`, and the rest after it.
 fn take_type(descriptors: &str, names: Names) -> Option<(String, &str)> {
     let element = descriptors.trim_start_matches('[');
     let dimensions = descriptors.len() - element.len();
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_descriptor_is_told() {
+    fn invalid_descriptors_are_detected() {
         for text in ["()V", "([[ILa/B$C;)[La/B;"] {
             assert!(is_method_descriptor(text), "{text}");
         }

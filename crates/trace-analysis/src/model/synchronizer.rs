@@ -9,7 +9,7 @@ pub(crate) enum Synchronizer {
     ReadWriteLock,
     /// Of `StampedLock`: knows no owner.
     StampedLock,
-    /// Of `Semaphore`: whoever releases a permit had it.
+    /// Of `Semaphore`: the thread that releases a permit had it.
     Semaphore,
     /// Built on `AbstractQueuedSynchronizer` by somebody else. It is a lock if it
     /// is acquired exclusively, or says that it has an owner.
@@ -50,7 +50,7 @@ impl Synchronizer {
         })
     }
 
-    /// It is a lock, whoever parks on it and how.
+    /// Returns whether it is a lock, no matter which threads park on it and how.
     pub(crate) fn is_lock(self) -> bool {
         matches!(
             self,

@@ -1,6 +1,6 @@
 //! A part of the time of a trace.
 
-/// A range of time: what happens in it counts, and of what begins before or ends behind it
+/// A range of time: what happens in it counts, and of what begins before or ends after it
 /// the part inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeRange {
@@ -26,8 +26,8 @@ impl TimeRange {
         (self.from_ns..self.until_ns).contains(&time_ns)
     }
 
-    /// Returns begin and end of the part inside of what begins and ends then, `None` if there
-    /// is none. What has no duration is inside if its time is.
+    /// Returns begin and end of the part of an interval in this range, `None` if they do not
+    /// overlap. An empty interval is inside if its time is.
     pub fn clip(&self, start_ns: u64, end_ns: u64) -> Option<(u64, u64)> {
         if *self == Self::default() {
             return Some((start_ns, end_ns));

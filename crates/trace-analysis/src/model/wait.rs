@@ -127,7 +127,7 @@ impl From<ParkEndReason> for WaitEnd {
 pub struct WaitId {
     /// Position of the trace among those analyzed.
     pub trace: u32,
-    /// The lock's number in that trace, or that of the domain of the parks.
+    /// The number in that trace of the lock, or of the domain of the parks.
     pub lock: LockId,
     /// The number of the contended enter or of the first park, there.
     pub number: u64,
@@ -188,7 +188,7 @@ pub struct Wait {
     pub timeout: ParkTimeout,
     /// Of a wait that had not ended: the thread that had the lock when the trace ended,
     /// and where it acquired it ([`ChainIndex::NOT_RELEASED`] if that is not known);
-    /// `None` if the events do not tell.
+    /// `None` if the events do not show it.
     pub holder: Option<(ThreadIndex, ChainIndex)>,
     /// How often a thread that did not wait acquired the lock during the wait, and
     /// released it again: as far as the events show.
@@ -275,7 +275,7 @@ impl Wait {
         }));
     }
 
-    /// Sets begin and end. Returns those of the part in `range`; if there is none, nobody is
+    /// Sets begin and end. Returns begin and end of the part in `range`; if no part is, nobody is
     /// to blame.
     pub(crate) fn set_time(
         &mut self,
@@ -310,12 +310,12 @@ pub struct OpenWait {
     pub chain: ChainIndex,
     /// Begin, in nanoseconds since the trace's start.
     pub start_ns: u64,
-    /// What the wait is for, as far as is known before it ends: that of a thread that only lets
-    /// time pass is [`WaitKind::Conditional`] until then.
+    /// What the wait is for, as far as is known before it ends: a thread that only lets time pass
+    /// has [`WaitKind::Conditional`] until then.
     pub kind: WaitKind,
     /// The thread that has the lock, as far as it was seen, and where it acquired it:
     /// [`ChainIndex::NOT_RELEASED`] if it did not have to wait for it. `None` if the events do
-    /// not tell, or the wait is no contention.
+    /// not show it, or the wait is no contention.
     pub holder: Option<(ThreadIndex, ChainIndex)>,
 }
 
@@ -359,13 +359,13 @@ pub struct RootPart {
     /// Where the direct owner stood then, by an estimate of its samples. `None` if it was not sampled,
     /// or the analysis does not find [that](crate::Detail::samples).
     pub sample: Option<ChainIndex>,
-    /// What was behind it.
+    /// What the chain of owners ends with.
     pub root: Root,
 }
 
 impl RootPart {
-    /// The wait of the direct owner for another lock than `outer`, which is that of the wait that this is a
-    /// part of; with the owner, and what is known of where it owned `outer`.
+    /// Returns the direct owner's wait for a lock other than `outer`, with the owner and its call
+    /// chain while it owned `outer`. This part belongs to a wait for `outer`.
     pub fn nested_in(&self, outer: LockIndex) -> Option<(OwnWait, ThreadIndex, ChainIndex)> {
         let own = self.own_wait?;
         let (thread, chain) = self.owner.thread()?;
@@ -373,7 +373,7 @@ impl RootPart {
         is_nested.then_some((own, thread, chain))
     }
 
-    /// What the direct owner did; `None` if there is none, or it is not known.
+    /// Returns what the direct owner did; `None` if there was no owner or it is not known.
     pub fn owner_activity(&self) -> Option<OwnerActivity> {
         let activity = match (self.own_wait, self.safepoint) {
             (Some(own), _) => return Some(OwnerActivity::of_wait(own.kind)),
@@ -387,7 +387,7 @@ impl RootPart {
 /// What the owner of a lock did while others waited for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OwnerActivity {
-    /// Nothing that a trace tells of: it ran, or waited for a processor, for input or output, in
+    /// Nothing that a trace records: it ran, or waited for a processor, for input or output, in
     /// `Thread.sleep` or in `Object.wait`.
     Running,
     /// It waited for another lock.
@@ -482,7 +482,7 @@ pub struct Root {
 /// What is at the end of a chain of waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RootEnd {
-    /// The last owner. A thread did not wait for a lock, as far as the trace tells: it ran, or
+    /// The last owner. A thread did not wait for a lock, as far as the trace shows: it ran, or
     /// was not scheduled, or slept; or it waited, where its call chain says, for something that
     /// nobody holds. A chain that was too long to be followed, or that led to waits forgotten
     /// for want of memory, ends at [`UnknownOwner::Collapsed`].
@@ -536,7 +536,7 @@ pub enum Owner {
     /// Nobody is to blame: the process did not run, it was stopped or frozen, or the machine was
     /// suspended.
     Frozen,
-    /// The events do not tell.
+    /// The events do not show it.
     Unknown(UnknownOwner),
 }
 
@@ -554,11 +554,10 @@ impl Owner {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)] // as wide as what else an `Owner` is made of, so that it is copied at once
 pub enum UnknownOwner {
-    /// The lock was released, and the next owner was about to acquire it; it cannot be told
-    /// whether others had it meanwhile.
+    /// The lock was released, and the next owner was about to acquire it. It is not known
+    /// whether others held it in between.
     HandOff,
-    /// Whoever held the lock released it without seeing a thread queued, and so
-    /// wrote no event.
+    /// The owner released the lock without seeing a queued thread, and so wrote no event.
     NoExit,
     /// Events of this time are lost.
     Lost,
@@ -568,7 +567,7 @@ pub enum UnknownOwner {
     Readers,
     /// No thread ended the wait: the time was over, or it ended for no reason.
     NotWoken,
-    /// The trace ended before an event could tell.
+    /// The trace ended before an event could show it.
     TraceEnded,
 }
 

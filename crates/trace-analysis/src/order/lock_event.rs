@@ -35,7 +35,7 @@ pub(crate) enum LockEvent {
         since_wait_ns: u32,
     },
     Retired,
-    /// What the thread wrote, with so many numbers, will never be known.
+    /// A lost event of the thread that stands for `numbers` numbers.
     Lost {
         thread: ThreadIndex,
         numbers: u64,

@@ -108,7 +108,7 @@ pub(crate) struct Rearranger<E> {
 struct Held<E> {
     /// How many events.
     events: usize,
-    /// How many queues have room for events that wait for others.
+    /// How many queues have a window for events that wait for others.
     windows: usize,
     /// How many blocks those have.
     blocks: usize,
@@ -118,7 +118,7 @@ struct Held<E> {
     spare: Vec<Box<Block<E>>>,
 }
 
-/// The events of so many numbers in a row, the first of which is a multiple of that.
+/// The events of `BLOCK` consecutive numbers, the first of which is a multiple of `BLOCK`.
 #[derive(Debug)]
 struct Block<E>([Line<E>; BLOCK]);
 
@@ -146,7 +146,7 @@ struct Queue<E> {
 /// stand far apart, or memory is short, they are sorted.
 #[derive(Debug)]
 struct Window<E> {
-    /// The blocks from that of the next number on; `None` where no event has arrived.
+    /// The blocks from the next number's on; `None` where no event has arrived.
     near: VecDeque<Option<Box<Block<E>>>>,
     /// Other events by number.
     far: BTreeMap<u64, E>,
@@ -157,14 +157,14 @@ struct Window<E> {
 /// As many events take the memory of one [`Window`].
 const WINDOW_EVENTS: usize = 8;
 
-/// So many windows may stay although no event is pending in them: fewer than are left when
+/// The most windows that stay although no event is pending in them: fewer than are left when
 /// some are [closed](Rearranger::close_windows).
 const SPARE_WINDOWS: usize = MIN_WINDOWS / 4;
 
-/// So many blocks are kept to be used again.
+/// The most blocks that are kept for reuse.
 const SPARE_BLOCKS: usize = 512;
 
-/// So many windows, and as many blocks, may be there however few events may be pending.
+/// The lower bound of the limits of windows and blocks, however few events may be pending.
 const MIN_WINDOWS: usize = 1024;
 
 /// Numbers for each pending event that [`Window::near`] may span: as many as there are
@@ -182,7 +182,7 @@ fn place_of(number: u64) -> usize {
 }
 
 impl<E: Ordered> Held<E> {
-    /// Nothing yet. There may be memory for so many events that stand in their places.
+    /// Creates an empty one, with memory for at most `max_events` events in their places.
     fn new(max_events: usize) -> Self {
         Self {
             events: 0,
@@ -289,7 +289,7 @@ impl<E: Ordered> Window<E> {
         Some(event)
     }
 
-    /// So many events are not pending any more.
+    /// Counts `events` as no longer pending.
     fn forget(&mut self, events: usize, held: &mut Held<E>) {
         self.len -= events;
         held.events -= events;
@@ -319,7 +319,7 @@ impl<E: Ordered> Window<E> {
         events.skip_while(move |&(number, _)| number < next)
     }
 
-    /// Drops the events of so many numbers from `next` on. Returns how many there were.
+    /// Drops the events with `numbers` numbers from `next` on. Returns how many there were.
     fn drop_next(&mut self, next: u64, numbers: u64, held: &mut Held<E>) -> u64 {
         let end = next + numbers;
         let near = self.near(next).take_while(|&(number, _)| number < end);
@@ -510,8 +510,8 @@ impl<E: Ordered> Rearranger<E> {
 
     /// Takes number `sequence` of `lock` and releases what is due.
     ///
-    /// Most events have to wait. Such a one is put together where it waits, and not moved there:
-    /// so this is a part of whoever calls it, but the rest is not.
+    /// Most events have to wait. Such an event is built in the place where it waits, not moved
+    /// there: so this function is inlined, but the rest is not.
     #[inline(always)]
     pub(crate) fn arrive(
         &mut self,
@@ -525,7 +525,7 @@ impl<E: Ordered> Rearranger<E> {
             Arrival::Early(place) => {
                 *place = event;
                 if self.is_over_full() {
-                    self.make_room(counters, release);
+                    self.enforce_limits(counters, release);
                 }
             }
             Arrival::Due => {
@@ -536,7 +536,7 @@ impl<E: Ordered> Rearranger<E> {
         }
     }
 
-    /// What becomes of an event that stands for so many numbers.
+    /// Returns what becomes of an event that stands for `numbers` numbers.
     fn arrival(&mut self, lock: LockId, sequence: u64, numbers: u64) -> Arrival<'_, E> {
         let first = self.first;
         let queue = self.queues.get_or_insert_with(lock, || Queue::new(first));
@@ -551,7 +551,7 @@ impl<E: Ordered> Rearranger<E> {
         place.map_or(Arrival::Late, Arrival::Early)
     }
 
-    /// Releases an event that has the next number of a queue that is there, and those behind it.
+    /// Releases an event that has the next number of an existing queue, and those that follow it.
     #[inline(never)]
     fn release(
         &mut self,
@@ -576,9 +576,9 @@ impl<E: Ordered> Rearranger<E> {
         self.held.events > self.max_pending || self.held.windows > self.max_windows()
     }
 
-    /// Holds back less.
+    /// Holds back less, as the limits demand.
     #[cold]
-    fn make_room(
+    fn enforce_limits(
         &mut self,
         counters: &mut Counters,
         release: impl FnMut(LockId, Step<&E>, &mut Counters),
@@ -825,7 +825,7 @@ mod tests {
 
     #[test]
     fn releases_in_order_however_far_apart() {
-        // From far to near and back, and all of it again behind what was far.
+        // From far to near and back, and all of it again after the far part.
         let numbers: Vec<u64> = (0..40_000).step_by(1000).chain(0..40_000).collect();
         let (released, counters) = arrive(&numbers[1..], 50_000);
         let expected = (0..40_000).map(|number| number.to_string());
@@ -901,7 +901,7 @@ mod tests {
     }
 
     #[test]
-    fn makes_room_in_the_fullest_lock_first() {
+    fn gives_up_gaps_of_the_fullest_lock_first() {
         let mut counters = Counters::default();
         let mut released = Vec::new();
         let mut rearranger = Rearranger::new(0, 4);

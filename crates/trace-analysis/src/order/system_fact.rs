@@ -4,7 +4,7 @@ use trace_format::{Freeze, Safepoint};
 
 use crate::model::entity::{ChainIndex, ThreadIndex};
 
-/// Something that the trace tells beside the events of threads.
+/// A fact in the trace other than an event of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SystemFact {
     Safepoint(Safepoint),
@@ -31,7 +31,7 @@ pub(crate) struct Sample {
     pub(crate) time_ns: u64,
     /// Since when it could be sampled.
     pub(crate) since_ns: u64,
-    /// For how much time it stands, beside others of the same time.
+    /// The time that it stands for, among others of the same time.
     pub(crate) interval_ns: u64,
     pub(crate) chain: ChainIndex,
 }

@@ -5,7 +5,7 @@
 //!
 //! References are resolved when an event is read, not when the rearranger
 //! releases it, and what is released refers to entities only. So the end of an
-//! identifier counts where it stands in the file: nothing behind it refers to the
+//! identifier counts where it stands in the file: nothing after it refers to the
 //! identifier, and what was read before is resolved, released or not; if some of that still
 //! waits for a description, the end waits, too. One bit is kept of each, to find out whether
 //! the tracer keeps its promise.
@@ -115,7 +115,7 @@ impl<Id, Record, Index> Default for Identifiers<Id, Record, Index> {
 }
 
 impl<Id: Copy + Eq + Hash + Into<u64>, Record: Eq + Hash, Index> Identifiers<Id, Record, Index> {
-    /// Takes a description. That of one identifier is always the same.
+    /// Adds a description. An identifier's description is always the same.
     fn describe(&mut self, id: Id, record: impl FnOnce() -> Record) {
         if self.is_known(id) {
             return;
@@ -430,7 +430,7 @@ impl CodeMetadata {
             .add(Counter::RetiredReferences, refers_to_retired.into());
     }
 
-    /// The loader defined the class. That of the JVM itself lives as long as it.
+    /// Notes that the loader defined the class. The JVM's own loader lives as long as the JVM.
     fn defined(&mut self, class: ClassId, loader: LoaderId) {
         if !loader.is_none() {
             self.loaders.entry(loader).or_default().insert(class);

@@ -1,7 +1,7 @@
-//! The call chains behind forward references.
+//! The call chains of forward references.
 //!
-//! They come behind the exits that refer to them: when the method that acquired the
-//! lock releases it for good. Until then a chain that is [pending](ChainIndex::is_pending)
+//! They come after the exits that refer to them: when the method that acquired the
+//! lock releases it for good. Until then a [pending](ChainIndex::is_pending) chain
 //! stands for each, and waits that it has a part in are not passed on.
 
 use std::collections::VecDeque;
@@ -12,7 +12,7 @@ use crate::collections::hash::SeededMap;
 use crate::model::entity::ChainIndex;
 use crate::model::pending_chains::MAX_KNOWN;
 
-/// The chains behind forward references, as far as they are known.
+/// The chains of forward references, as far as they are known.
 #[derive(Debug, Default)]
 pub(crate) struct ForwardRefs {
     /// The slots of the references, counted from the first one of all.
@@ -96,7 +96,7 @@ mod tests {
     const CHAIN: ChainIndex = ChainIndex(7);
 
     #[test]
-    fn a_chain_may_come_before_or_behind_its_exits() {
+    fn a_chain_may_come_before_or_after_its_exits() {
         let mut refs = ForwardRefs::default();
         let (first, is_new) = refs.refer(ForwardRef(u64::MAX));
         assert!(is_new);

@@ -94,7 +94,7 @@ impl RecentBlockers {
 }
 
 impl Resolver {
-    /// For a trace that comes behind those whose `entities` are known.
+    /// Creates one for a trace that follows those whose `entities` are known.
     pub(crate) fn new(entities: &Entities) -> Self {
         Self {
             code: CodeMetadata::default(),
@@ -224,8 +224,8 @@ impl Resolver {
         }
     }
 
-    /// A lock, unless something has to be described first: for it, or for the event before that
-    /// tells where it was allocated.
+    /// Returns a lock, unless something has to be described first: for it, or for the earlier event
+    /// that reports where it was allocated.
     pub(crate) fn lock(
         &mut self,
         class: ClassId,
@@ -502,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn last_name_of_a_thread_counts_whoever_gives_it() {
+    fn last_name_of_a_thread_counts_no_matter_who_sets_it() {
         let events = [(2, rename(7, "b")), (1, start(7, "a")), (1, rename(7, "c"))];
         assert_eq!(thread_names(&events, 1), ["7 c 0"]);
         let events = [(2, rename(7, "b")), (1, start(7, "a"))];
@@ -510,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_share_number_and_name_are_told_apart() {
+    fn threads_that_share_number_and_name_are_distinguished() {
         let events = [(1, start(0, "Unknown")), (2, start(0, "Unknown"))];
         assert_eq!(thread_names(&events, 2), ["0 Unknown 0", "0 Unknown 1"]);
     }
@@ -539,7 +539,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_new_renames_nobody() {
+    fn a_new_thread_renames_no_other() {
         let mut entities = EntityStore::default();
         let mut resolver = Resolver::new(&entities);
         resolver.describe(ThreadId(1), &start(7, "a"), &mut entities);

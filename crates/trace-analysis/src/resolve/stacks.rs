@@ -27,7 +27,7 @@ pub(crate) struct Stacks {
     largest: u64,
 }
 
-/// So many ranges below an address are looked at. Stacks of threads that live at the
+/// The most ranges below an address that are searched. Stacks of threads that live at the
 /// same time do not overlap, so more of them mean a damaged trace.
 const MAX_RANGES: usize = 64;
 
@@ -105,7 +105,7 @@ mod tests {
         add(&mut stacks, 2, 200, (1000, 100));
         add(&mut stacks, 1, 100, (1000, 100));
         add(&mut stacks, 3, 100, (1100, 100));
-        // Described again, behind a loss.
+        // Described again, after a loss.
         add(&mut stacks, 1, 300, (1000, 100));
         for (address, time_ns, expected) in [
             (999, 500, None),

@@ -53,7 +53,7 @@ const MIN_HELD: usize = 1 << 10;
 const MAX_CHUNKS: u64 = 1 << 7;
 
 impl UnresolvedEvents {
-    /// Of an analysis that may hold back so many events for other reasons.
+    /// Creates one for an analysis that may hold back `max_pending` events for other reasons.
     pub(crate) fn new(max_pending: usize) -> Self {
         Self {
             waiting: SeededMap::default(),

@@ -1,13 +1,13 @@
-//! Holds that nobody may have noticed: a trace tells of a lock only what others waited for.
+//! Holds that nobody may have noticed: a trace records only the holds that others waited for.
 //!
 //! Once threads no longer queue up for one lock, they may meet at the next one. So it is assumed that
 //! each thread that was seen with a lock also had it each time it went on by itself: once, and as early
 //! as others let it. In the trace these holds do not overlap with others of the lock, so nobody
 //! waited for them.
 //!
-//! They are as long as those whose begin and end are known. If there are none, those who waited
-//! saw only the ends of holds: then they are as long as the trace allows, from when the
-//! thread was last seen with another lock.
+//! They are as long as the holds whose begin and end are known. Where the waits saw only the ends
+//! of holds, they are as long as the trace allows, from when the thread was last seen with
+//! another lock.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,7 @@ use crate::model::entity::ThreadIndex;
 use crate::what_if::known_thread::Mark;
 use crate::what_if::program::Programs;
 
-/// Holds are assumed of so many locks, those that threads waited for longest.
+/// The most locks of which holds are assumed: those that threads waited for longest.
 const MAX_LOCKS: usize = 16;
 
 /// A time in which a thread went on by itself or slept, and held no lock that is known.

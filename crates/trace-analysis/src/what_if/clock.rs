@@ -2,11 +2,12 @@
 
 use crate::what_if::known_thread::Known;
 
-/// At most so many threads go on at once: if more work, all of them are slower.
+/// The progress of work on a limited number of processors: if more threads work, all of them are
+/// slower.
 #[derive(Debug, Default)]
 pub(super) struct Clock {
     processors: Option<u64>,
-    /// From when on so many threads have worked, and how much each could work until then.
+    /// Points in time, how much each thread could work until then, and how many work from then on.
     times: Vec<(u64, u64, u64)>,
 }
 

@@ -94,7 +94,7 @@ struct Seen<'o> {
     owners: Vec<Vec<(u64, ThreadIndex, u64)>>,
     /// When each thread was first seen with any lock, each time.
     begins: Times,
-    /// When each thread acquired a lock, where its release told so.
+    /// When each thread acquired a lock, where the release reports it.
     acquired: Times,
     /// When each thread released a lock.
     released: Times,
@@ -107,8 +107,9 @@ impl<'o> Seen<'o> {
         locks: &[KnownLock],
         numbers: &BTreeMap<LockIndex, usize>,
     ) -> Self {
-        let told_begins = observed.begins.iter();
-        let told_begins = told_begins.map(|(&(_, thread, _), &begin_ns)| (thread, begin_ns));
+        let reported_begins = observed.begins.iter();
+        let reported_begins =
+            reported_begins.map(|(&(_, thread, _), &begin_ns)| (thread, begin_ns));
         let releases = observed.spans.iter();
         let releases = releases.map(|span| (span.thread, span.end_ns));
         let mut seen = Self {
@@ -116,7 +117,7 @@ impl<'o> Seen<'o> {
             spans: BTreeMap::new(),
             owners: vec![Vec::new(); locks.len()],
             begins: Times::default(),
-            acquired: Times::new(told_begins),
+            acquired: Times::new(reported_begins),
             released: Times::new(releases),
         };
         let waited = threads.iter();
@@ -134,7 +135,7 @@ impl<'o> Seen<'o> {
             };
             released = Some((span.lock, span.end_ns));
             let lock = numbers[&span.lock];
-            let begin_ns = match seen.told_begin_ns(&span) {
+            let begin_ns = match seen.reported_begin_ns(&span) {
                 Some(begin_ns) => begin_ns,
                 // It began before anybody waited, who knows when: it is as long as others, but
                 // began after the thread had waited for something else, or released another lock:
@@ -171,8 +172,8 @@ impl<'o> Seen<'o> {
         self.begins.next_from(thread, from_ns)
     }
 
-    /// When a hold began, if its release told so.
-    fn told_begin_ns(&self, span: &Span) -> Option<u64> {
+    /// Returns when a hold began, if its release reports it.
+    fn reported_begin_ns(&self, span: &Span) -> Option<u64> {
         let hold = (span.lock, span.thread, span.end_ns);
         self.observed.begins.get(&hold).copied()
     }
@@ -182,8 +183,8 @@ impl<'o> Seen<'o> {
     fn is_idle(&self, thread: ThreadIndex, woken_ns: u64, hold: &Span) -> bool {
         let after_ns = woken_ns.saturating_add(1);
         let released_ns = self.released.next_from(thread, after_ns);
-        // An estimated begin may be too late, after that of a hold in it.
-        let acquired_ns = match self.told_begin_ns(hold) {
+        // An estimated begin may be too late, after the begin of a nested hold.
+        let acquired_ns = match self.reported_begin_ns(hold) {
             Some(_) => self.acquired.next_from(thread, after_ns),
             None => u64::MAX,
         };

@@ -11,7 +11,7 @@ pub(super) struct Acquisition {
     pub(super) wake_ns: u64,
     /// The same if it has been woken before, but found the lock taken.
     pub(super) wake_again_ns: u64,
-    /// How long it waits at first, for what the trace does not tell.
+    /// How long it waits at first, for something that the trace does not record.
     pub(super) unexplained_ns: u64,
     /// By code that the change affects.
     pub(super) is_affected: bool,

@@ -1,7 +1,7 @@
 //! What if one lock were another one, or held for a shorter time, or not there?
 //!
 //! A replay keeps each thread's own work and its order, and changes the lock: so threads wait
-//! elsewhere, where before they did not meet. A trace does not tell all that this depends on. So
+//! elsewhere, where before they did not meet. A trace does not show all that this depends on. So
 //! there are several replays, each with other assumptions, and the prediction lies between them.
 
 mod assumed;
@@ -26,16 +26,16 @@ pub use owner_code::OwnerCode;
 use program::{Program, Programs};
 use replay::{LockRule, Replayed, Scenario, replay};
 
-/// Stripes are drawn at random so many times.
+/// How often stripes are drawn at random.
 const DRAWS: u64 = 3;
 
 /// More stripes are as good as no lock.
 const MAX_STRIPES: u32 = 1 << 10;
 
-/// The time of a run is divided into so many slices, to tell how much the waiting varies.
+/// The number of slices of a run's time, which show how much the waiting varies.
 const SLICES: usize = 32;
 
-/// So many standard errors are on each side of a replay: chance leads beyond once in twenty times.
+/// Standard errors on each side of a replay: chance exceeds them once in twenty times.
 const STANDARD_ERRORS: f64 = 2.0;
 
 /// The change of a lock.
@@ -43,9 +43,9 @@ const STANDARD_ERRORS: f64 = 2.0;
 pub enum LockChange {
     /// It is not there any more: what was done while it was held needs no lock.
     Removed,
-    /// What is done while it is held takes so many times as long.
+    /// What is done while it is held takes longer by this factor.
     Holds(f64),
-    /// It is replaced by so many locks, one for each part of its keys, which are used equally often.
+    /// It is replaced by this many locks, one for each part of its keys, used equally often.
     Split(u32),
     /// Who came first gets it first: nobody takes it while others wait.
     Fair,
@@ -107,14 +107,14 @@ impl fmt::Display for LockChange {
     }
 }
 
-/// What a replay assumes of what a trace does not tell.
+/// What a replay assumes where a trace shows nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Assumptions {
     /// Of threads that wait for a monitor, the one that came last gets it first, and not the one
     /// that came first.
     pub last_first: bool,
-    /// Own work needs a processor, and there are only so many; `None`: all threads go on at once,
-    /// as those do that wait for input or output.
+    /// The number of processors, which own work needs. `None`: all threads go on at once, like
+    /// threads that wait for input or output.
     pub processors: Option<u64>,
     /// Threads also hold locks when nobody notices.
     pub assumed_holds: bool,
@@ -133,7 +133,7 @@ pub struct Replay {
     /// The least and the most that this comes to, as far as the replay of what was not changed
     /// went wrong, and as far as runs differ by chance.
     pub range_ns: (u64, u64),
-    /// So many times threads waited for each other in a circle, and one of them went on without
+    /// How often threads waited for each other in a cycle, and one of them went on without
     /// its lock.
     pub forced: u64,
 }
@@ -173,7 +173,7 @@ pub struct Prediction {
     /// How long the same threads waited for others to act, in nanoseconds: it stays as it is,
     /// although they may act earlier.
     pub conditional_ns: u64,
-    /// How many holds were assumed that the trace does not tell of.
+    /// How many holds were assumed that the trace does not record.
     pub assumed_holds: u64,
     /// The waits from then on are left out, of which there are too many; in nanoseconds since the
     /// trace's start.

@@ -1,4 +1,4 @@
-//! What a trace tells of its threads: when they waited, and when they held locks for which others
+//! What a trace shows of its threads: when they waited, and when they held locks for which others
 //! waited.
 
 use std::collections::BTreeMap;
@@ -7,10 +7,10 @@ use crate::model::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::model::time_range::TimeRange;
 use crate::model::wait::{EndedHolds, Holds, Mechanism, Owner, UnknownOwner, Wait, WaitKind};
 
-/// So many waits are kept; if there are more, those of the first part of the time.
+/// The most waits that are kept; if there are more, those of the first part of the time.
 const MAX_WAITS: usize = 1 << 18;
 
-/// So many holds are, before those that several waits have seen are made one.
+/// The most holds that are kept, before those that several waits have seen are merged.
 const MAX_SPANS: usize = 1 << 21;
 
 /// A wait for a lock.
@@ -56,7 +56,7 @@ pub(super) struct Observed {
     pub(super) spans: Vec<Span>,
     /// How many of the spans are known to be different ones.
     merged: usize,
-    /// When the holds began of which a release told, by lock, thread, and end.
+    /// When holds began, as reported by their releases; by lock, thread, and end.
     pub(super) begins: BTreeMap<(LockIndex, ThreadIndex, u64), u64>,
     /// When the process did not run while threads waited: from when on until when.
     frozen: BTreeMap<u64, u64>,

@@ -1,5 +1,5 @@
 //! What each thread did, as a list of steps: its own work, in its own order, and the locks that it
-//! acquired, as far as a trace tells.
+//! acquired, as far as a trace shows.
 
 use std::collections::BTreeMap;
 

@@ -15,13 +15,13 @@ use crate::what_if::program::{Program, Step};
 pub(super) struct LockRule {
     /// Nobody has to acquire it.
     pub(super) is_removed: bool,
-    /// What affected code does while it holds it takes so many times as long.
+    /// What affected code does while it holds it takes longer by this factor.
     pub(super) hold_factor: f64,
     /// The same for code that nobody knows.
     pub(super) unknown_hold_factor: f64,
-    /// It is so many locks; each acquisition is of one of them, drawn at random.
+    /// The number of locks it is split into; each acquisition is of one of them, drawn at random.
     pub(super) stripes: u32,
-    /// A thread that comes while the lock is free takes it, whoever waits.
+    /// A thread that comes while the lock is free takes it, even if others wait.
     pub(super) is_barging: bool,
     /// Affected code shares it.
     pub(super) is_shared: bool,
@@ -58,7 +58,7 @@ pub(super) struct Replayed {
     pub(super) waiting_ns: Vec<u64>,
     /// When each wait began, and how long it was.
     pub(super) waits: Vec<(u64, u64)>,
-    /// So many times threads waited for each other in a circle, and one of them went on without
+    /// How often threads waited for each other in a cycle, and one of them went on without
     /// its lock.
     pub(super) forced: u64,
 }

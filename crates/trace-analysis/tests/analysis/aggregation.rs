@@ -86,7 +86,7 @@ Lock@2: 14 ns, 2 contentions, 1 waits, at most 14 ns
 }
 
 #[test]
-fn every_aspect_tells_contentions_apart() {
+fn every_aspect_distinguishes_contentions() {
     let labels = |aspect| aggregate(aspect, RowLimits::default(), &[TRACE]).0;
     for (aspect, expected) in [
         ("mechanism", "intrinsic locks: 129 ns, 8"),

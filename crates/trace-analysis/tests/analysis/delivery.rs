@@ -48,7 +48,7 @@ pub(crate) fn delivery(lost: u32) -> impl Strategy<Value = Delivery> {
     delivery_in(24..200, lost, &LOSSES)
 }
 
-/// The same in buffers that have room for a park event.
+/// The same in buffers that fit a park event.
 pub(crate) fn park_delivery(lost: u32) -> impl Strategy<Value = Delivery> {
     delivery_in(64..400, lost, &LOSSES)
 }
@@ -187,7 +187,7 @@ impl Arrived {
             for buffer in chunk {
                 writer
                     .push_segment(buffer.thread, buffer.index, &buffer.bytes, false)
-                    .expect("room for it");
+                    .expect("it fits");
             }
             bytes.extend(writer.events());
             chunks += 1;
@@ -203,7 +203,7 @@ impl Arrived {
         }
         bytes.extend(writer.end(0, chunks));
         let mut file = NamedTempFile::new().expect("a temporary file");
-        file.write_all(&bytes).expect("room for it");
+        file.write_all(&bytes).expect("it fits");
         file
     }
 }
@@ -218,7 +218,7 @@ fn push_names(writer: &mut ChunkWriter) {
     for (thread, events) in names {
         writer
             .push_segment(thread, 0, &encode(&events), true)
-            .expect("room for it");
+            .expect("it fits");
     }
 }
 
@@ -242,7 +242,7 @@ fn fill_buffers(
         buffers.push(Buffer {
             thread,
             index: buffers.len() as u64 + 1,
-            taken_at: written.last().expect("room for one event").step,
+            taken_at: written.last().expect("one event fits").step,
             bytes,
         });
         rest = later;
@@ -278,7 +278,7 @@ pub(crate) fn encode(events: &[Event<'_>]) -> Vec<u8> {
     let mut bytes = vec![0; 1 << 16];
     let mut encoder = SegmentEncoder::new();
     for event in events {
-        encoder.encode(&mut bytes, event).expect("room for it");
+        encoder.encode(&mut bytes, event).expect("it fits");
     }
     bytes.truncate(encoder.len());
     bytes

@@ -116,13 +116,13 @@ pub(crate) fn assert_figures(path: &Path, limits: Limits) -> Result<(), TestCase
 /// Holds as they were.
 #[derive(Debug, Default)]
 pub(crate) struct TrueHolds {
-    /// Durations of those whose release tells.
+    /// Durations of those whose release reports it.
     durations_ns: Vec<u64>,
     untimed: u64,
 }
 
 impl TrueHolds {
-    /// A hold that ended while others waited; its duration if the release tells.
+    /// A hold that ended while others waited; its duration if the release reports it.
     pub(crate) fn add(&mut self, duration_ns: Option<u64>) {
         match duration_ns {
             Some(duration_ns) => self.durations_ns.push(duration_ns),
@@ -164,8 +164,8 @@ pub(crate) fn true_holds(history: &History, range: TimeRange) -> TrueHoldsByName
         let Some(exit) = hold.exit.filter(|exit| range.contains(exit.time_ns)) else {
             continue;
         };
-        let tells = matches!(exit.hold, Hold::For { .. });
-        let duration_ns = tells.then(|| exit.time_ns - hold.start_ns);
+        let is_reported = matches!(exit.hold, Hold::For { .. });
+        let duration_ns = is_reported.then(|| exit.time_ns - hold.start_ns);
         let names = [
             format!("Lock@{:x}", hold.object + 1),
             format!("T{}", hold.thread),

@@ -49,7 +49,7 @@ impl Described {
     }
 }
 
-/// The waits of the trace, where names may take so many bytes.
+/// Returns the waits of the trace, where names may take `name_bytes`.
 fn described(trace: &Path, limits: Limits, name_bytes: usize) -> BTreeMap<WaitId, Described> {
     let mut analysis = Analysis::new(limits)
         .with_detail(Detail::OWNERS)

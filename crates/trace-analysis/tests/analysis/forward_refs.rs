@@ -81,10 +81,10 @@ fn push(writer: &mut ChunkWriter, events: &[(ThreadId, Event<'static>)]) {
     for (thread, event) in events {
         let mut bytes = [0; 256];
         let mut encoder = SegmentEncoder::new();
-        encoder.encode(&mut bytes, event).expect("room for it");
+        encoder.encode(&mut bytes, event).expect("it fits");
         let metadata = encoder.contains_metadata();
         let pushed = writer.push_segment(*thread, 0, &bytes[..encoder.len()], metadata);
-        pushed.expect("room for it");
+        pushed.expect("it fits");
     }
 }
 
@@ -98,7 +98,7 @@ fn owners_are_known_however_late_their_methods_come() {
         jvm: String::new(),
         ..FileHeader::default()
     };
-    file.write_all(&header.encode()).expect("room for it");
+    file.write_all(&header.encode()).expect("it fits");
     let mut writer = ChunkWriter::new(true);
     let description = Event::LockDescription(LockDescription {
         lock: LOCK,
@@ -111,7 +111,7 @@ fn owners_are_known_however_late_their_methods_come() {
     push(&mut writer, &[(ThreadId(1), description)]);
     for wait in 0..CHUNKS {
         push(&mut writer, &chunk(wait));
-        file.write_all(writer.events()).expect("room for it");
+        file.write_all(writer.events()).expect("it fits");
     }
 
     let (mut found, _) = found::analyze_file(file.path(), Limits::default());

@@ -106,8 +106,8 @@ impl Found {
     }
 }
 
-/// What each owner had of each wait, as an analysis of the file finds it that looks for
-/// `found`, with owners told apart as in `shown`.
+/// Returns what each owner had of each wait, as found by an analysis of the file that looks for
+/// `found`, with owners distinguished as in `shown`.
 pub(crate) fn blame_of_file(
     path: &Path,
     limits: Limits,

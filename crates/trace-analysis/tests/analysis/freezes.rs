@@ -39,7 +39,8 @@ fn analyze(
     waits
 }
 
-/// The owner as far as the detail distinguishes owners: thread and call chain, or why there is none.
+/// Returns the owner as far as the detail distinguishes owners: thread and call chain, or why it
+/// is unknown.
 fn owner(owner: Owner, detail: Detail) -> String {
     let is_by_code = detail.by == BlameBy::Code;
     match owner {

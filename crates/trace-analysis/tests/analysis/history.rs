@@ -17,13 +17,13 @@ pub(crate) struct History {
     /// Threads could act while another one released a monitor.
     pub(crate) races: bool,
     /// Exits say for how long the monitor was held.
-    pub(crate) tells_holds: bool,
+    pub(crate) reports_holds: bool,
 }
 
 impl History {
     /// What the tracer guarantees.
     pub(crate) fn capabilities(&self) -> Capabilities {
-        match self.tells_holds {
+        match self.reports_holds {
             true => Capabilities::HOLDS,
             false => Capabilities::default(),
         }

@@ -153,7 +153,7 @@ fn segment() -> impl Strategy<Value = Vec<u8>> {
         let mut bytes = vec![0; 1 << 16];
         let mut encoder = SegmentEncoder::new();
         for event in &events {
-            encoder.encode(&mut bytes, event).expect("room for all");
+            encoder.encode(&mut bytes, event).expect("all fit");
         }
         bytes.truncate(encoder.len());
         bytes
@@ -174,13 +174,13 @@ fn file(segments: &[(u32, u64, Vec<u8>)], end_ns: u64) -> NamedTempFile {
     for (thread, buffer_index, events) in segments {
         writer
             .push_segment(ThreadId(*thread), *buffer_index, events, true)
-            .expect("room for all");
+            .expect("all fit");
     }
     let mut file = NamedTempFile::new().expect("a temporary file");
-    file.write_all(&header.encode()).expect("room for it");
-    file.write_all(writer.events()).expect("room for it");
+    file.write_all(&header.encode()).expect("it fits");
+    file.write_all(writer.events()).expect("it fits");
     file.write_all(writer.end(end_ns, u64::MAX))
-        .expect("room for it");
+        .expect("it fits");
     file
 }
 

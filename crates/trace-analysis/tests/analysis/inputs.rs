@@ -69,12 +69,12 @@ fn follow(bytes: Vec<u8>) -> Result<TraceInput, TraceError> {
     let mut file = NamedTempFile::new().expect("a temporary file");
     let path = file.path().to_owned();
     let mut written = bytes.len().min(64);
-    file.write_all(&bytes[..written]).expect("room for it");
+    file.write_all(&bytes[..written]).expect("it fits");
     let mut piece = 1;
     TraceInput::follow(&path, move || {
         piece = piece * 7 % 4093 + 1;
         let end = bytes.len().min(written + piece);
-        file.write_all(&bytes[written..end]).expect("room for it");
+        file.write_all(&bytes[written..end]).expect("it fits");
         written = end;
         false
     })
@@ -156,7 +156,7 @@ pub(crate) fn assert_known_early(path: &Path, limits: Limits) -> Result<(), Test
             prop_assert_eq!(wait.whole_start_ns, open.start_ns);
         }
     }
-    // What comes behind the last chunk changes no owner.
+    // What comes after the last chunk changes no owner.
     for wait in waits.0.iter().filter(|wait| !wait.ended()) {
         if let Some(open) = last.iter().find(|open| open.id == wait.id) {
             prop_assert_eq!(open.kind, wait.kind);
@@ -181,7 +181,7 @@ fn a_growing_file_is_read_to_the_end_of_the_trace() {
     let writer = std::thread::spawn(move || {
         let mut file = growing.as_file();
         for part in bytes.chunks(bytes.len() / 10 + 1) {
-            file.write_all(part).expect("room for it");
+            file.write_all(part).expect("it fits");
             std::thread::sleep(std::time::Duration::from_millis(20));
         }
         growing
@@ -199,8 +199,7 @@ fn a_file_that_will_not_grow_any_more_ends() {
     );
     let bytes = fs::read(golden).expect("readable");
     let mut torn = tempfile::NamedTempFile::new().expect("a temporary file");
-    torn.write_all(&bytes[..bytes.len() - 10])
-        .expect("room for it");
+    torn.write_all(&bytes[..bytes.len() - 10]).expect("it fits");
     let input = TraceInput::follow(torn.path(), || false).expect("a trace");
     let followed = analyze(input, Limits::default());
     let read = TraceInput::open(torn.path()).expect("a trace");

@@ -232,7 +232,7 @@ fn overloads_show_their_parameters_wherever_they_are() {
         events.extend(waits(blocked, owners));
         labels(aspect, &metadata, &events)
     };
-    // Alone or beside another one: there is one in the trace.
+    // Alone or with another one: there is one in the trace.
     let process = "com.example.Store.process(KahaCommand)";
     assert_eq!(of(Aspect::Method, [1, 1], [2, 3]), [process]);
     assert_eq!(
@@ -248,7 +248,7 @@ fn overloads_show_their_parameters_wherever_they_are() {
             "com.example.Store.process(org.List, int[]): void"
         ]
     );
-    // Which one it is in a call chain, the line tells.
+    // In a call chain, the line shows which one it is.
     assert_eq!(
         of(Aspect::Chain, [1, 1], [1, 1]),
         ["com.example.Store.process"]

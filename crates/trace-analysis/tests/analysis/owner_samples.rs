@@ -140,7 +140,7 @@ fn a_row_of_samples_can_be_selected() {
     assert_eq!(sums, [("Lock.y".to_owned(), 40)].into());
 }
 
-/// What a wait has of each method, to about so many nanoseconds.
+/// Returns how much of a wait each method has, by brute force, in nanoseconds.
 fn by_brute_force(wait: &FoundWait, samples: &[Sample]) -> BTreeMap<String, f64> {
     let mut sums = BTreeMap::new();
     let mut add = |label: &str, ns: f64| *sums.entry(label.to_owned()).or_insert(0.0) += ns;
@@ -173,7 +173,7 @@ fn by_brute_force(wait: &FoundWait, samples: &[Sample]) -> BTreeMap<String, f64>
 
 fn samples() -> impl Strategy<Value = Vec<Sample>> {
     let method = prop::sample::select(vec!["x", "y", "z"]);
-    // No two at once: of those the first has to be told.
+    // No two at once: it would not be known which one is first.
     let sample = (0..6u32, method, 1..40u64, 0..200u64, 1..100u64);
     prop::collection::vec(sample, 0..60).prop_map(|steps| {
         let mut at_ns = 0;

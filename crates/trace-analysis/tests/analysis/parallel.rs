@@ -57,7 +57,7 @@ impl DivisibleSink for Found {
     }
 }
 
-/// Everything that is found with so many threads, and whether that is several times the same:
+/// Returns everything that is found with this number of threads, and whether it is found again:
 /// the trace is analyzed twice, as two traces.
 fn found(
     open: impl Fn() -> Result<TraceInput, TraceError>,

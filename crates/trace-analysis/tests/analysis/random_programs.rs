@@ -50,14 +50,16 @@ pub(crate) fn config(seeds: &'static str) -> ProptestConfig {
 pub(crate) fn rules(races: impl Strategy<Value = bool>) -> impl Strategy<Value = Rules> {
     let wakeup_ns = prop_oneof![Just(0), 0..100u64];
     let rules = (2..=6u8, 1..=3u8, races, any::<bool>(), wakeup_ns);
-    rules.prop_map(|(threads, objects, races, tells_holds, wakeup_ns)| Rules {
-        threads,
-        objects,
-        races,
-        deadlocks: false,
-        tells_holds,
-        wakeup_ns,
-    })
+    rules.prop_map(
+        |(threads, objects, races, reports_holds, wakeup_ns)| Rules {
+            threads,
+            objects,
+            races,
+            deadlocks: false,
+            reports_holds,
+            wakeup_ns,
+        },
+    )
 }
 
 pub(crate) fn actions() -> impl Strategy<Value = Vec<Action>> {
@@ -218,7 +220,7 @@ proptest! {
 
     /// What races of the JVM hide and what gets lost is unknown, and nothing else.
     #[test]
-    fn unknown_is_what_the_events_do_not_tell(
+    fn only_what_the_events_do_not_show_is_unknown(
         (rules, actions, delivery) in (
             rules(any::<bool>()),
             actions(),
@@ -231,7 +233,7 @@ proptest! {
         let analyzed = analyze_arrived(&arrived, Limits::default())?;
         assert_conserved(&analyzed)?;
         truth::assert_true(&analyzed, &history, &Known::new(&events))?;
-        prop_assert_eq!(sorted(analyzed.waits), sorted(reference::waits(&events, history.tells_holds)));
+        prop_assert_eq!(sorted(analyzed.waits), sorted(reference::waits(&events, history.reports_holds)));
     }
 
     /// Exits that stand for several say the same as those would, in sum.
@@ -239,7 +241,7 @@ proptest! {
     fn several_holds_in_one_event_say_the_same(
         (rules, actions, delivery) in (rules(any::<bool>()), actions(), delivery(0)),
     ) {
-        let mut history = simulate(Rules { tells_holds: true, ..rules }, &actions);
+        let mut history = simulate(Rules { reports_holds: true, ..rules }, &actions);
         let single = analyze_arrived(&deliver(&delivery, &history), Limits::default())?;
         history.add_exits();
         let arrived = deliver(&delivery, &history);
@@ -318,7 +320,7 @@ proptest! {
         let capabilities = history.capabilities();
         let analyzed = analyze_guaranteed(&events, Limits::default(), capabilities);
         assert_conserved(&analyzed)?;
-        prop_assert_eq!(sorted(analyzed.waits), sorted(reference::waits(&events, history.tells_holds)));
+        prop_assert_eq!(sorted(analyzed.waits), sorted(reference::waits(&events, history.reports_holds)));
     }
 }
 

@@ -217,17 +217,17 @@ impl LockEvents<'_> {
         })
     }
 
-    /// What the last boundary before `at` tells.
+    /// Returns what the last boundary before `at` shows.
     fn seen_before(&self, at: usize) -> Seen {
         let before = self.events[..at].iter().rev();
-        let mut tells = before.filter_map(|event| match *event {
+        let mut shown = before.filter_map(|event| match *event {
             Some((_, Event::ContendedEnter(_))) => None,
             Some((_, Event::ContendedExit(_))) => Some(Seen::Exit),
             Some((thread, Event::ContendedEntered(_))) => Some(Seen::Entered(thread)),
             Some((_, Event::LockDescription(_))) => Some(Seen::Nothing),
             _ => Some(Seen::Loss),
         });
-        tells.next().unwrap_or(Seen::Nothing)
+        shown.next().unwrap_or(Seen::Nothing)
     }
 
     /// What stands for an owner before the acquisition at `at`, after what a wait has

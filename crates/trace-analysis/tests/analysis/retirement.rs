@@ -79,7 +79,7 @@ fn file(events: &[(ThreadId, Event<'_>)]) -> NamedTempFile {
             let events: Vec<_> = events.iter().map(|(_, event)| event.clone()).collect();
             writer
                 .push_segment(thread, *index, &encode(&events), true)
-                .expect("room for it");
+                .expect("it fits");
             *index += 1;
             bytes.extend(writer.events());
             chunks += 1;
@@ -87,7 +87,7 @@ fn file(events: &[(ThreadId, Event<'_>)]) -> NamedTempFile {
     }
     bytes.extend(writer.end(0, chunks));
     let mut file = NamedTempFile::new().expect("a temporary file");
-    file.write_all(&bytes).expect("room for it");
+    file.write_all(&bytes).expect("it fits");
     file
 }
 
@@ -358,7 +358,7 @@ fn forward_refs(events: &[(ThreadId, Event<'_>)]) -> BTreeMap<ForwardRef, ChainI
 }
 
 /// The events of a program, in which each description stands right before the
-/// first event that needs it, and each end right behind the last one. Loaders take
+/// first event that needs it, and each end right after the last one. Loaders take
 /// the first address that is free.
 struct Tight<'a> {
     descriptions: BTreeMap<Id, Event<'a>>,

@@ -149,7 +149,7 @@ fn described(wait: &Wait, entities: &Entities) -> (String, u64, Parts) {
     )
 }
 
-/// Parts beside each other that say the same are one; a part without time says nothing.
+/// Merges adjacent parts that say the same, and drops parts without time.
 fn joined(parts: Parts) -> Parts {
     let mut joined = Parts::new();
     for part in parts.into_iter().filter(|part| part.0 < part.1) {

@@ -38,7 +38,7 @@ pub(crate) const MISSING: &str = "missing";
 /// 10 T2 enter b by:T1    the same; it sees that thread 1 has the lock
 /// 10 T2 enter b by:s1    the same; it sees an address on the stack of thread 1
 /// 50 T1 exit a held:30   the same; it says that it acquired the lock 30 ns before
-/// 50 T1 exit a held:30/3 the same; the last one of three, which lasted 30 ns in all
+/// 50 T1 exit a held:30/3 the same; the last one of three, which took 30 ns in all
 /// 50 T1 exit a held:long the same; it acquired the lock before anybody waited
 /// 50 T1 exit ->7         the same with a forward reference
 /// 90 T1 resolve 7 a      which was to method a

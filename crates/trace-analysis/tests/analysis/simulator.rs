@@ -34,7 +34,7 @@ pub(crate) struct Rules {
     /// Threads enter monitors in any order.
     pub(crate) deadlocks: bool,
     /// Exits say for how long the monitor was held.
-    pub(crate) tells_holds: bool,
+    pub(crate) reports_holds: bool,
     /// How long it takes at least until a thread in a monitor's queue runs after a
     /// release. Others barge in meanwhile.
     pub(crate) wakeup_ns: u64,
@@ -93,7 +93,7 @@ struct Enter {
 struct Release {
     object: usize,
     chain: ChainId,
-    /// It is that of `Object.wait`, with the forward reference so far.
+    /// Of a release by `Object.wait`: the forward reference so far.
     to_wait: Option<ForwardRef>,
     resolves: ForwardRef,
     exit: Option<Exit>,
@@ -155,7 +155,7 @@ pub(crate) fn simulate(rules: Rules, actions: &[Action]) -> History {
         history: History {
             events: vec![Vec::new(); threads + 1],
             races: rules.races,
-            tells_holds: rules.tells_holds,
+            reports_holds: rules.reports_holds,
             ..History::default()
         },
     };
@@ -331,7 +331,7 @@ impl Simulator {
         let before_all = open
             .min()
             .is_none_or(|oldest_ns| owner.since_ns < oldest_ns);
-        match (self.rules.tells_holds, before_all) {
+        match (self.rules.reports_holds, before_all) {
             (false, _) => Hold::NotKnown,
             (true, true) => Hold::BeforeContention,
             (true, false) => Hold::For {

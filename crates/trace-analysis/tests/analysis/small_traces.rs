@@ -78,7 +78,7 @@ fn what_came_before_an_acquisition_is_unknown_to_the_first_in_the_queue() {
 }
 
 #[test]
-fn a_hold_tells_of_itself_in_spite_of_losses() {
+fn a_hold_is_reported_in_spite_of_losses() {
     check_holds(
         "
         10 T2 enter b
@@ -127,7 +127,7 @@ fn a_hold_ends_what_came_before_it_at_most() {
     );
 }
 
-/// Where one exit cannot tell since when, the lock may have been free.
+/// Where one exit does not report since when, the lock may have been free.
 #[test]
 fn a_hold_that_is_not_known_is_inferred() {
     check_holds(

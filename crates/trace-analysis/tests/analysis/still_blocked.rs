@@ -37,7 +37,7 @@ fn the_owner_that_was_seen_has_the_lock() {
 
 /// Only then the tracer saw who released it, and where.
 #[test]
-fn whoever_released_the_lock_does_not_have_it() {
+fn a_thread_that_released_the_lock_does_not_have_it() {
     let script = "
         10 T2 enter b by:T1
         20 T1 exit a
@@ -55,7 +55,7 @@ fn whoever_released_the_lock_does_not_have_it() {
 
 /// T3 had to wait for the lock, so it is known where it acquired it.
 #[test]
-fn whoever_entered_has_the_lock() {
+fn a_thread_that_entered_has_the_lock() {
     check(
         "
         10 T2 enter b by:T1
@@ -73,7 +73,7 @@ fn whoever_entered_has_the_lock() {
 
 /// It had not yet released the lock that T2 saw it have when it took the next number.
 #[test]
-fn an_owner_may_be_seen_behind_a_later_release() {
+fn an_owner_may_be_seen_after_a_later_release() {
     check(
         "
         10 T2 enter b by:T3
@@ -88,7 +88,7 @@ fn an_owner_may_be_seen_behind_a_later_release() {
 }
 
 #[test]
-fn whoever_went_on_is_not_blocked() {
+fn a_thread_that_went_on_is_not_blocked() {
     let analyzed = check(
         "
         10 T2 enter b by:T1
@@ -101,7 +101,7 @@ fn whoever_went_on_is_not_blocked() {
 
 /// The event that is lost may be the end of the wait.
 #[test]
-fn whoever_may_have_gone_on_is_not_shown() {
+fn a_thread_that_may_have_gone_on_is_not_shown() {
     let analyzed = check(
         "
         10 T2 enter b by:T1
@@ -128,7 +128,7 @@ fn deadlock_of_monitors() {
     assert_eq!(analyzed.deadlocks, [["T2", "T1"]]);
 }
 
-/// T2 releases its lock, and the deadlock that seemed to be is none.
+/// T2 releases its lock, so what looked like a deadlock was not one.
 #[test]
 fn a_release_ends_what_looked_like_a_deadlock() {
     let analyzed = found::analyze(
@@ -183,7 +183,7 @@ fn parked_threads_are_blocked_by_the_owner() {
 
 /// T2 waited for it, so it is known where it acquired the lock.
 #[test]
-fn whoever_was_woken_and_did_not_park_again_has_the_lock() {
+fn a_thread_that_was_woken_and_did_not_park_again_has_the_lock() {
     check_parks(
         "
         ReentrantLock
@@ -201,7 +201,7 @@ fn whoever_was_woken_and_did_not_park_again_has_the_lock() {
 }
 
 #[test]
-fn whoever_waits_for_something_else_is_not_blocked() {
+fn a_thread_that_waits_for_something_else_is_not_blocked() {
     let analyzed = check_parks(
         "
         Latch

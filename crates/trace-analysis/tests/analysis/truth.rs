@@ -75,7 +75,7 @@ impl Known {
 /// then every release of a monitor that somebody waits for is seen. Where exits say
 /// for how long the monitor was held, the parts are the holds, and nothing else.
 pub(crate) fn waits(history: &History, known: &Known) -> Vec<FoundWait> {
-    let nobody = match history.tells_holds {
+    let nobody = match history.reports_holds {
         true => "free",
         false => "handoff",
     };
@@ -97,7 +97,7 @@ pub(crate) fn waits(history: &History, known: &Known) -> Vec<FoundWait> {
             // A thread that does not block says nothing when it acquires the
             // monitor: without its hold, it is taken to have had it since the last
             // release.
-            if history.tells_holds || hold.entered.is_some() {
+            if history.reports_holds || hold.entered.is_some() {
                 end_part(hold.start_ns, Err(nobody));
             }
             end_part(
@@ -252,7 +252,7 @@ impl<'a> Truth<'a> {
                 }
                 // With its hold, nobody is blamed for a moment more.
                 prop_assert!(
-                    !self.history.tells_holds || part.start_ns >= blamed.start_ns,
+                    !self.history.reports_holds || part.start_ns >= blamed.start_ns,
                     "it did not have the lock yet: {}",
                     wait
                 );
@@ -265,7 +265,7 @@ impl<'a> Truth<'a> {
                 );
             }
             Err("free") => {
-                prop_assert!(self.history.tells_holds, "nobody could tell: {}", wait);
+                prop_assert!(self.history.reports_holds, "no exit reports it: {}", wait);
                 prop_assert!(holds.next().is_none(), "it was held: {}", wait);
             }
             Err("handoff") => {
@@ -277,7 +277,7 @@ impl<'a> Truth<'a> {
             }
             Err("no-exit") => {
                 // Or the lock was released already, but for the last step, when
-                // the wait began: whoever released it since had it later, if only for a moment.
+                // the wait began: a thread that released it since had it later, if only briefly.
                 let is_later =
                     |hold: &Hold| hold.seen_end_ns() > part.end_ns || hold.start_ns >= part.end_ns;
                 let unseen = holds.any(|hold| hold.exit.is_none());
@@ -295,7 +295,7 @@ impl<'a> Truth<'a> {
         Ok(())
     }
 
-    /// Whoever is known to have held the lock is blamed.
+    /// Asserts that the threads known to have held the lock are blamed.
     fn assert_owners_named(&self, wait: &FoundWait, known: &Known) -> Result<(), TestCaseError> {
         let lock = self.first.lock;
         for hold in self.exits_during(wait) {
@@ -314,10 +314,10 @@ impl<'a> Truth<'a> {
             let since = boundary.map_or(self.first.enter, |boundary| boundary.number);
             let determined = continues && !known.lacks_one_of(lock, since..exit.sequence);
             // The hold says by itself who had the lock.
-            let tells_since = matches!(exit.hold, trace_format::Hold::For { .. });
-            let determined = (determined || tells_since)
+            let reports_since = matches!(exit.hold, trace_format::Hold::For { .. });
+            let determined = (determined || reports_since)
                 && !known.may_not_wait(self.first, self.last, since, exit.sequence);
-            let since_ns = match tells_since {
+            let since_ns = match reports_since {
                 true => hold.start_ns,
                 false => boundary.map_or(0, |boundary| boundary.time_ns),
             };
@@ -390,8 +390,8 @@ struct Boundary {
     entered_by: Option<ThreadId>,
 }
 
-/// How often the monitor was acquired during the wait by threads that did not wait
-/// for it, where exits tell.
+/// Returns how often the monitor was acquired during the wait by threads that did not wait
+/// for it, where exits report it.
 fn barging_holds(history: &History, wait: &TrueWait) -> u64 {
     let barging = history.holds.iter().filter(|hold| {
         hold.object == wait.object
@@ -399,7 +399,7 @@ fn barging_holds(history: &History, wait: &TrueWait) -> u64 {
             && hold.start_ns >= wait.start_ns
             && hold.seen_end_ns() <= wait.end_ns
     });
-    match history.tells_holds {
+    match history.reports_holds {
         true => barging.count() as u64,
         false => 0,
     }
@@ -504,7 +504,7 @@ pub(crate) fn deadlocks(history: &History) -> Vec<Vec<String>> {
 }
 
 /// The thread holds what another one waits for, or was releasing it when that looked:
-/// the event of that release has an earlier number, or there is none.
+/// the event of that release has an earlier number, or was not written.
 fn holds(history: &History, wait: &OpenWait, thread: &str) -> bool {
     wait.holder.is_some_and(|holder| name(holder) == thread)
         || was_releasing(history, wait.object, wait.start_ns, thread)
@@ -544,8 +544,8 @@ pub(crate) fn assert_deadlocked(
     Ok(())
 }
 
-/// Nothing is lost: whoever is said to be blocked is, by the thread that is said to
-/// hold the lock.
+/// Asserts of a complete trace that each thread reported as blocked is blocked, by the thread
+/// reported as the owner.
 pub(crate) fn assert_holders(analyzed: &Analyzed, history: &History) -> Result<(), TestCaseError> {
     for wait in &analyzed.open {
         let Blocked(thread, _, start_ns, claimed) = Blocked::found(wait);

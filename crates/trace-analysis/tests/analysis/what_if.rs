@@ -318,7 +318,7 @@ fn times_in_waits(script: &str) -> Vec<u64> {
     times.map(|it| it[0].0.midpoint(it[1].0) + 1).collect()
 }
 
-/// The trace where only every other release tells when the hold began.
+/// The trace where only every other release reports when the hold began.
 fn with_half_of_begins(script: &str) -> String {
     let mut releases = 0;
     let words = script.split_inclusive(' ').map(|word| {

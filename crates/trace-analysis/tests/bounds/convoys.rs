@@ -1,7 +1,7 @@
 //! Threads that queue up for one lock: an event costs the same however many of them wait.
 //!
 //! With `LOCKTRACE_NIGHTLY=1` valgrind counts instructions, which no other process and no cache
-//! has a part in. Otherwise time is measured, with room for both: 4,096 threads do not fit the
+//! affect. Otherwise time is measured, with a margin for both: 4,096 threads do not fit the
 //! caches that 8 do. Work for each thread that waits would be 512 times as much.
 
 use std::env;
@@ -28,7 +28,7 @@ const MAX_INSTRUCTIONS: f64 = 2.0;
 const MAX_TIME: f64 = 4.0;
 /// Events of a trace, besides those that begin it.
 const EVENTS: u64 = 100_000;
-/// Of so many measurements the fastest counts: others on the machine make all others slower.
+/// The number of measurements, of which the fastest counts: other processes slow the rest.
 const ROUNDS: usize = 3;
 
 /// What threads do with the lock, one after the other.
@@ -36,12 +36,12 @@ const ROUNDS: usize = 3;
 enum Turn {
     /// A thread releases a monitor, says or does not say for how long it had it, and wants it
     /// again; the next one acquires it.
-    Exit { tells_hold: bool },
+    Exit { reports_hold: bool },
     /// The same where no release is seen, only the owner by those who want the monitor.
     SeenMonitor,
     /// A thread unparks the next one, has or has not said before that it releases the lock, and
     /// parks.
-    Unpark { tells_hold: bool },
+    Unpark { reports_hold: bool },
     /// The next thread gives up to wait, sees the owner, and parks again, in the same call of
     /// `lock()` or in another one.
     Retry { continued: bool },
@@ -63,7 +63,9 @@ impl Convoy {
     fn trace(&self) -> Trace {
         let mut script = Script {
             writer: TraceWriter::new(match self.turn {
-                Turn::Exit { tells_hold: false } => Capabilities::default(),
+                Turn::Exit {
+                    reports_hold: false,
+                } => Capabilities::default(),
                 _ => Capabilities::HOLDS,
             }),
             sequence: 0,
@@ -99,8 +101,8 @@ impl Convoy {
             let owner = turn % threads + 1;
             let next = (turn + 1) % threads + 1;
             match self.turn {
-                Turn::Exit { tells_hold } => {
-                    script.exit(owner, tells_hold);
+                Turn::Exit { reports_hold } => {
+                    script.exit(owner, reports_hold);
                     script.entered(next);
                     script.enter(owner, next);
                 }
@@ -108,8 +110,8 @@ impl Convoy {
                     script.entered(next);
                     script.enter(owner, next);
                 }
-                Turn::Unpark { tells_hold } => {
-                    if tells_hold {
+                Turn::Unpark { reports_hold } => {
+                    if reports_hold {
                         script.release(owner);
                     }
                     script.unpark(owner, next);
@@ -158,8 +160,8 @@ impl Script {
         self.write(thread, |sequence| entered(LOCK, sequence));
     }
 
-    fn exit(&mut self, thread: u32, tells_hold: bool) {
-        self.write(thread, |sequence| match tells_hold {
+    fn exit(&mut self, thread: u32, reports_hold: bool) {
+        self.write(thread, |sequence| match reports_hold {
             false => exit(LOCK, sequence, ChainRef::Chain(CHAIN)),
             true => Event::ContendedExit(ContendedExit {
                 lock: LOCK,
@@ -307,8 +309,8 @@ fn reports() {
 
 #[test]
 fn releases_of_a_monitor_cost_the_same() {
-    for tells_hold in [false, true] {
-        assert_even(Turn::Exit { tells_hold }, "java.lang.Object", EXCLUSIVE);
+    for reports_hold in [false, true] {
+        assert_even(Turn::Exit { reports_hold }, "java.lang.Object", EXCLUSIVE);
     }
 }
 
@@ -331,8 +333,8 @@ const LOCKS: [&str; 6] = [
 fn unparks_cost_the_same() {
     for lock in LOCKS {
         for wanted in [EXCLUSIVE, SHARED] {
-            for tells_hold in [false, true] {
-                assert_even(Turn::Unpark { tells_hold }, lock, wanted);
+            for reports_hold in [false, true] {
+                assert_even(Turn::Unpark { reports_hold }, lock, wanted);
             }
         }
     }

@@ -13,7 +13,7 @@ pub(crate) const LOCK: LockId = LockId(PARK_DOMAINS + 1);
 pub(crate) const CLASS: ClassId = ClassId(1);
 pub(crate) const CHAIN: ChainId = ChainId(1);
 
-/// A thread whose number for Java is that of the trace.
+/// Returns the start of a thread with the same number in Java as in the trace.
 pub(crate) fn thread_start(thread: u32) -> (ThreadId, Event<'static>) {
     let start = ThreadStart {
         java_id: JavaThreadId(thread.into()),

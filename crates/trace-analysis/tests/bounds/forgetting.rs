@@ -119,7 +119,7 @@ impl Clock {
     }
 }
 
-/// The trace of so many requests.
+/// Returns the trace of `count` requests.
 fn requests(count: u32) -> Trace {
     let mut clock = Clock(0);
     let classes = [
@@ -220,7 +220,7 @@ fn the_forgotten_take_little_memory() {
         let (.., cost) = analyze(&meter, &requests(count), &[Aspect::LockClass], NAME_BYTES);
         cost.bytes
     });
-    // Two locks and a thread, of which numbers remain: some bits, and room for more of them.
+    // Two locks and a thread, of which numbers remain: some bits, and spare capacity.
     let more_bytes = bytes.saturating_sub(bytes_of_half);
     assert!(
         more_bytes < REQUESTS as usize / 2 * 16,

@@ -65,7 +65,7 @@ fn assert_cheap(
 const OBJECT: &str = "java.lang.Object";
 const REENTRANT_LOCK: &str = "java.util.concurrent.locks.ReentrantLock$Sync";
 
-/// Describes so many threads, and the class, the chain and the lock that most events here are
+/// Describes `threads` threads, and the class, the chain and the lock that most events here are
 /// about.
 fn descriptions(threads: u32, class: &'static str) -> impl Iterator<Item = (u32, Event<'static>)> {
     let starts = (1..=threads).map(thread_start);
@@ -256,7 +256,7 @@ fn events_far_apart_are_not_sorted_again_and_again() {
     const SPREAD: u64 = 16;
     let meter = Meter::alone();
     let even = (1..PENDING).map(|number| number * 2);
-    // Each odd number releases the even one behind it.
+    // Each odd number releases the even one after it.
     let in_turns = (0..PENDING / 8).flat_map(|turn| {
         let next = turn * 4 + 1;
         let pending = PENDING - turn;

@@ -41,7 +41,7 @@ fn descriptions() -> impl Iterator<Item = (ThreadId, Event<'static>)> {
 
 const MAX_PENDING: usize = 100_000;
 /// An event that is held back takes 32 bytes, and a queue is used to a quarter at
-/// least; beside it there is the one that it replaces.
+/// least; while it grows, the queue that it replaces takes memory, too.
 const MAX_PENDING_BYTES: usize = MAX_PENDING * 32 * 5;
 
 fn description(lock: LockId) -> (ThreadId, Event<'static>) {
@@ -293,7 +293,7 @@ fn classes_that_come_and_go_leave_little() {
     for counter in [Counter::RetiredReferences, Counter::MethodsNotDescribed] {
         assert_eq!(summary.counters.value(counter), 0, "{}", counter.name());
     }
-    // What remains of an identifier is its number and that of an entity.
+    // What remains of an identifier is its number and the entity's.
     let identifiers = (LOADERS * (2 + DEPTH / 2)) as usize;
     assert!(cost.bytes < identifiers * 32, "{cost:?}");
 }

@@ -40,7 +40,7 @@ pub(crate) struct Cost {
     pub(crate) bytes: usize,
 }
 
-/// Measures the whole process, so whoever has it is alone with it.
+/// Measures the whole process, so only one test at a time has it.
 pub(crate) struct Meter {
     _alone: MutexGuard<'static, ()>,
 }

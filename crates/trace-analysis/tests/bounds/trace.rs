@@ -37,7 +37,7 @@ impl TraceWriter {
         };
         let file = NamedTempFile::new().expect("a temporary file");
         let mut file = BufWriter::new(file);
-        file.write_all(&header.encode()).expect("room for it");
+        file.write_all(&header.encode()).expect("it fits");
         Self {
             file,
             chunk: ChunkWriter::new(true),
@@ -58,7 +58,7 @@ impl TraceWriter {
         if self.encoder.encode(&mut self.bytes, event).is_err() {
             self.end_buffer();
             let encoded = self.encoder.encode(&mut self.bytes, event);
-            encoded.expect("room for an event");
+            encoded.expect("an event fits");
         }
     }
 
@@ -74,7 +74,7 @@ impl TraceWriter {
         let pushed = self
             .chunk
             .push_segment(self.thread, index, events, is_metadata);
-        pushed.expect("room for a buffer");
+        pushed.expect("a buffer fits");
         self.chunk_len += events.len();
         self.encoder = SegmentEncoder::new();
         if self.chunk_len > Self::CHUNK_LEN {
@@ -83,9 +83,7 @@ impl TraceWriter {
     }
 
     fn end_chunk(&mut self) {
-        self.file
-            .write_all(self.chunk.events())
-            .expect("room for it");
+        self.file.write_all(self.chunk.events()).expect("it fits");
         self.chunk_len = 0;
         self.chunks += 1;
     }
@@ -94,8 +92,8 @@ impl TraceWriter {
         self.end_buffer();
         self.end_chunk();
         let end = self.chunk.end(u64::MAX, self.chunks);
-        self.file.write_all(end).expect("room for it");
-        let file = self.file.into_inner().expect("room for it");
+        self.file.write_all(end).expect("it fits");
+        let file = self.file.into_inner().expect("it fits");
         Trace { file }
     }
 }
@@ -128,7 +126,8 @@ impl Trace {
     }
 }
 
-/// What `locktrace report` does, with so many threads: the sums, the summary, and the cost.
+/// Does what `locktrace report` does, with `threads` threads. Returns the sums, the summary, and
+/// the cost.
 pub(crate) fn report(
     meter: &Meter,
     trace: &Path,

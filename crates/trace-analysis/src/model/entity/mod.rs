@@ -75,8 +75,8 @@ impl ChainIndex {
         self.0 & Self::PENDING != 0
     }
 
-    /// How far the slot of a pending chain is behind another one, which is not further than
-    /// half of what there are numbers for.
+    /// Returns how far the slot of a pending chain is after another one: at most half of the
+    /// range of numbers.
     pub(crate) fn distance_from(self, first: u64) -> usize {
         (self.0.wrapping_sub(first as u32) & !Self::PENDING) as usize
     }
@@ -109,7 +109,7 @@ pub struct Method {
 pub struct Frame {
     /// The method executed.
     pub method: MethodIndex,
-    /// Byte code index, -1 where there is none.
+    /// Byte code index, -1 if unknown.
     pub bci: i32,
     /// Source line, -1 where not known.
     pub line: i32,
@@ -174,7 +174,7 @@ pub struct Thread {
     pub java_id: trace_format::JavaThreadId,
     /// Its last name; `<thread #17 not described>` where the trace lacks it.
     pub name: Box<str>,
-    /// Tells apart the threads of one trace that share number and name.
+    /// Distinguishes threads of one trace that have the same number and name.
     pub ordinal: u32,
 }
 
@@ -205,8 +205,8 @@ pub enum Lock {
     Forgotten,
 }
 
-/// Memory that an entity takes beside itself: its hash and its place in the index, with room for
-/// growth, in bytes.
+/// The overhead of an entity, in bytes: its hash and its place in the index, with spare capacity
+/// for growth.
 const INTERNED_BYTES: usize = 32;
 
 /// Names and signatures of usual length, in bytes.
@@ -324,7 +324,7 @@ impl Entities {
         let frames = self.chain(chain).frames();
         let innermost = frames.first()?;
         // An intrinsic lock has no frames of its own, and one that guards a
-        // synchronizer's state tells where that stands.
+        // synchronizer's state shows where the synchronizer is used.
         let (true, Some(synchronizer)) = (self.parks(innermost), lock_class) else {
             return Some(self.first_position(frames, |frame| {
                 !self.parks(frame) && !self.is_object_wait(frame)
@@ -332,7 +332,7 @@ impl Entities {
         };
         let class_of = |frame: &Frame| self.method(frame.method).class;
         let top_level = |class| self.class(class).1.top_level;
-        let first = self.behind_release(frames);
+        let first = self.after_release(frames);
         let find = |is_wanted: &dyn Fn(&Frame) -> bool| {
             let mut frames = frames[first..].iter();
             let position = frames.position(|frame| !self.parks(frame) && is_wanted(frame));
@@ -364,10 +364,10 @@ impl Entities {
         class.starts_with("java.util.concurrent.") && !self.parks(frame)
     }
 
-    /// Where a synchronizer tells of its release, its own methods are between those of
-    /// `java.util.concurrent`: `tryRelease` is called by `release`. Returns the position
-    /// behind them; 0 elsewhere.
-    fn behind_release(&self, frames: &[Frame]) -> usize {
+    /// Returns the position after the methods by which a synchronizer reports its release, 0
+    /// elsewhere. The synchronizer's own methods are between frames of `java.util.concurrent`:
+    /// `release` calls `tryRelease`.
+    fn after_release(&self, frames: &[Frame]) -> usize {
         let is = |frame: &Frame, class: &str, method: Option<&str>| {
             let found = self.method(frame.method);
             let name = found.class.map_or("", |class| self.class_name(class));
@@ -388,7 +388,7 @@ impl Entities {
         position.map_or(0, |position| position + 1)
     }
 
-    /// The chain is that of a thread that comes back from `Object.wait`.
+    /// Returns whether a thread with this chain returns from `Object.wait`.
     pub(crate) fn is_in_object_wait(&self, chain: ChainIndex) -> bool {
         let innermost = self.chain(chain).frames().first();
         innermost.is_some_and(|frame| self.is_object_wait(frame))
@@ -399,7 +399,7 @@ impl Entities {
         self.class(class).1.is_jdk
     }
 
-    /// 0 if there is none.
+    /// Returns the position of the first frame wanted, 0 if there is no such frame.
     fn first_position(&self, frames: &[Frame], is_wanted: impl Fn(&Frame) -> bool) -> usize {
         frames.iter().position(is_wanted).unwrap_or(0)
     }
@@ -523,7 +523,7 @@ impl Entities {
         self.threads.len() * THREAD_BYTES
     }
 
-    /// Forgets the locks that were found first, until the locks take no more than so many bytes,
+    /// Forgets the locks that were found first, until the locks take no more than `bytes`
     /// or `is_used` is true of all others.
     pub(crate) fn forget_locks(&mut self, bytes: usize, is_used: impl Fn(LockIndex) -> bool) {
         let is_used = |number, lock: &_| *lock == Lock::NoBlocker || is_used(LockIndex(number));
@@ -532,8 +532,8 @@ impl Entities {
             .retain(|lock, _| self.locks.get(lock.0).is_some());
     }
 
-    /// Forgets the threads that were found first, until the threads take no more than so many
-    /// bytes, or `is_used` is true of all others.
+    /// Forgets the threads that were found first, until the threads take no more than `bytes`
+    /// or `is_used` is true of all others.
     pub(crate) fn forget_threads(&mut self, bytes: usize, is_used: impl Fn(ThreadIndex) -> bool) {
         let is_used = |number, _: &_| is_used(ThreadIndex(number));
         self.threads.forget(bytes / THREAD_BYTES, is_used);
@@ -607,7 +607,7 @@ impl Entities {
         let mut renamed = self.thread(index).clone();
         renamed.name = name.into();
         if let Err(same) = self.threads.replace(index.0, renamed.clone()) {
-            // Told apart by what no other thread has.
+            // An ordinal that no other thread has.
             renamed.ordinal = u32::MAX - index.0;
             let replaced = self.threads.replace(index.0, renamed);
             debug_assert!(replaced.is_ok(), "it is the only one");

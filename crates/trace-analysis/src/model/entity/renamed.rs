@@ -17,9 +17,9 @@ pub trait Renaming {
     fn method(&self, class: &str, name: &str) -> String;
 }
 
-/// A copy of [`Entities`] in which threads, classes and methods have other names, and the same
-/// indices: what knows only this one cannot tell the names of the trace. Classes of the JDK keep
-/// theirs.
+/// A copy of [`Entities`] in which threads, classes and methods have other names and the same
+/// indices, so that its users cannot reveal the names of the trace. Classes of the JDK keep their
+/// names.
 #[derive(Debug)]
 pub struct RenamedEntities<R> {
     renaming: R,
@@ -118,7 +118,7 @@ impl<R: Renaming> RenamedEntities<R> {
         }
     }
 
-    /// A descriptor with other names of classes; empty if it is none.
+    /// Returns a descriptor with the classes renamed; an empty one if it is not valid.
     fn signature(&self, descriptor: &str, original: &Entities) -> String {
         let mut renamed = String::new();
         let mut rest = descriptor;

@@ -21,7 +21,7 @@ pub(crate) enum ParkEvent {
     End(End),
     Unpark(Unpark),
     Release(Release),
-    /// What the thread wrote, with so many numbers, will never be known.
+    /// A lost event of the thread that stands for `numbers` numbers.
     Lost {
         thread: ThreadIndex,
         numbers: u64,
@@ -106,7 +106,7 @@ impl Ordered for ParkEvent {
 }
 
 impl Release {
-    /// Whoever released the lock, as its owner until then.
+    /// Returns the thread that released the lock, as its owner until then.
     pub(crate) fn owner(&self) -> Owner {
         Owner::Thread {
             thread: self.thread,

@@ -44,7 +44,7 @@ impl ParkOrder {
         counters: &mut Counters,
         mut release: impl FnMut(LockId, Step<&ParkEvent>, &mut Counters),
     ) {
-        // The events behind a park end that is held back are more than it.
+        // Most events held back are those after a park end, not the park end itself.
         if self.rearranger.is_full() || self.permits.is_full() {
             self.give_up_oldest(counters, &mut release);
         }

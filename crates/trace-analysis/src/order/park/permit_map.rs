@@ -12,9 +12,9 @@ pub(super) type Key = (JavaThreadId, Permit);
 /// What is known of permits.
 ///
 /// The JVM numbers the permits of each thread one after the other, and events come by the
-/// buffer: many in a row for one thread, and in order. So those of a thread have places side by
-/// side, and what comes next is next in memory. Only what lies far apart is searched for, and what
-/// threads that are gone have left behind.
+/// buffer: many in a row for one thread, and in order. So a thread's permits have adjacent places,
+/// and the next permit is next in memory. Only permits that lie far apart, or that ended threads
+/// have left, are searched for.
 #[derive(Debug)]
 pub(super) struct PermitMap<V> {
     windows: CachedMap<JavaThreadId, Window<V>>,
@@ -22,8 +22,8 @@ pub(super) struct PermitMap<V> {
     len: usize,
     /// Places of a window for each permit in it.
     spread: usize,
-    /// Places that there is memory for, and what windows take beside them. Threads come and go:
-    /// what one has left behind need not be empty, nor need it fill the memory that it had.
+    /// The capacity in places, including the overhead of windows. Threads come and go: the window
+    /// of an ended thread need not be empty, nor need it fill the memory that it had.
     room: usize,
     /// With so much room, what is not needed is given back.
     max_room: usize,
@@ -32,7 +32,7 @@ pub(super) struct PermitMap<V> {
 /// Permits of one thread.
 #[derive(Debug)]
 struct Window<V> {
-    /// Number of the first place. That of the first permit, unless there is none.
+    /// Number of the first place: the first permit's number, unless the window is empty.
     first: u32,
     places: VecDeque<Option<(Permit, V)>>,
     len: usize,
@@ -40,7 +40,7 @@ struct Window<V> {
     has_others: bool,
 }
 
-/// The last bits of a permit tell how it was given; its number is before them.
+/// The last bits of a permit say how it was given; its number is before them.
 const PERMIT_STEP: u32 = 8;
 
 /// Places that a window may have in any case.
@@ -50,7 +50,7 @@ const SMALL: usize = 16;
 /// thread that has gone: in windows it would be everywhere in memory, and most of that be holes.
 const MANY: usize = 8;
 
-/// What a window takes beside its places, in places.
+/// The overhead of a window, in places.
 const WINDOW_ROOM: usize = 2;
 
 /// Room that is kept in any case: three megabytes.
@@ -76,7 +76,7 @@ impl<V> Window<V> {
         self.len * spread + SMALL
     }
 
-    /// Where the place of a permit is, made if there may be so many.
+    /// Returns the index of a permit's place, which is added if `spread` allows it.
     fn place(&mut self, permit: Permit, spread: usize) -> Option<usize> {
         let number = number(permit);
         let max_places = self.max_places(spread);
@@ -199,7 +199,7 @@ impl<V> PermitMap<V> {
         if let Some(window) = self.windows.get_mut(thread) {
             if let Some(value) = window.take(permit) {
                 self.len -= 1;
-                // Not before half of those are gone that justified so many places.
+                // Not before half of the permits that justified this number of places are gone.
                 if window.places.len() > 2 * window.max_places(self.spread) {
                     let rest = std::mem::take(window).places.into_iter().flatten();
                     let rest = rest.map(|(permit, value)| ((thread, permit), value));

@@ -26,16 +26,16 @@ const WAITING_SPREAD: usize = 2;
 /// The unparks whose permits are not consumed yet, and the park ends whose
 /// unparks have not come yet. Works on events in any order.
 ///
-/// A park end is held back until its unpark is known, and with it the events behind
+/// A park end is held back until its unpark is known, and with it the events after
 /// it in its domain. The unpark need not be of the same domain: its writer may have
 /// seen nothing that the thread waited for, or, if the thread did not need the permit
 /// then, something else.
 ///
 /// An unpark that is lost never comes. It gave one permit, and so holds up one park
 /// end, but no event says which: the writer of a lost event is known, its target is
-/// not, and the numbers of one domain say nothing about those of another. So what
-/// was held back the longest is [given up](Self::give_up_oldest) when there is no more
-/// room. All others find their unparks as if nothing were lost.
+/// not, and the numbers of one domain say nothing about those of another. So the park
+/// end that was held back the longest is [given up](Self::give_up_oldest) at the limit.
+/// All others find their unparks as if nothing were lost.
 #[derive(Debug)]
 pub(crate) struct Permits<E> {
     given: PermitMap<Waker>,

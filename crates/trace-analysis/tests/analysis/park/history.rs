@@ -12,7 +12,7 @@ pub(crate) struct ParkHistory {
     /// The events of each thread in the order of writing. There is no thread 0.
     pub(crate) events: Vec<Vec<Written>>,
     /// The meaning of the events, in any order.
-    pub(crate) tells: Vec<Told>,
+    pub(crate) meanings: Vec<Meaning>,
     /// Each time that a thread had an exclusive lock.
     pub(crate) holds: Vec<Hold>,
     /// Each call of `LockSupport.park`.
@@ -23,8 +23,8 @@ pub(crate) struct ParkHistory {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// `ReentrantLock`. A fair one makes threads queue up that could barge in. One that
-    /// `tells` writes an event at each release while threads wait.
-    ReentrantLock { fair: bool, tells: bool },
+    /// `reports` writes an event at each release while threads wait.
+    ReentrantLock { fair: bool, reports: bool },
     /// An exclusive lock that does not say who owns it.
     Mutex,
     /// `Semaphore` with this many permits.
@@ -75,7 +75,7 @@ pub(crate) struct Object {
 
 /// What an event says, if one knows what happened.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Told {
+pub(crate) struct Meaning {
     pub(crate) domain: LockId,
     pub(crate) sequence: u64,
     pub(crate) time_ns: u64,
@@ -94,7 +94,7 @@ pub(crate) enum What {
     End {
         park: usize,
     },
-    /// The thread tells that it will release the lock: the end of that hold.
+    /// The thread reports that it will release the lock: the end of that hold.
     Release {
         hold: usize,
     },
@@ -135,8 +135,8 @@ pub(crate) struct Hold {
     pub(crate) released_by: Option<u8>,
     /// When the thread noted that it has the lock: there was interest.
     pub(crate) noted_ns: Option<u64>,
-    /// When the thread told that it releases the lock, and in which method.
-    pub(crate) told: Option<(u64, u8)>,
+    /// When the thread reported that it releases the lock, and in which method.
+    pub(crate) reported: Option<(u64, u8)>,
 }
 
 /// A thread parked.
@@ -159,7 +159,7 @@ pub(crate) struct Park {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ParkEnded {
     /// Index of the end.
-    pub(crate) told: usize,
+    pub(crate) meaning: usize,
     pub(crate) reason: ParkEndReason,
     /// Index of the unpark that gave the permit.
     pub(crate) unpark: Option<usize>,

@@ -32,7 +32,7 @@ const ENOUGH: usize = 10_000;
 
 pub(crate) fn rules(races: impl Strategy<Value = bool>) -> impl Strategy<Value = Rules> {
     let kind = prop_oneof![
-        6 => any::<(bool, bool)>().prop_map(|(fair, tells)| Kind::ReentrantLock { fair, tells }),
+        6 => any::<(bool, bool)>().prop_map(|(fair, reports)| Kind::ReentrantLock { fair, reports }),
         1 => Just(Kind::Mutex),
         1 => (1..=2u32).prop_map(|permits| Kind::Semaphore { permits }),
         1 => (1..=2u32).prop_map(|count| Kind::Latch { count }),
@@ -62,12 +62,12 @@ fn without_locks(waits: Vec<&FoundWait>) -> Vec<FoundWait> {
     sorted(nameless.collect())
 }
 
-/// The holds whose end was told, from the moment on at which the thread noted that it had the
-/// lock.
-fn told_holds(history: &ParkHistory) -> TrueHoldsByName {
+/// Returns the holds whose end was reported, from the moment at which the thread noted that it
+/// had the lock.
+fn reported_holds(history: &ParkHistory) -> TrueHoldsByName {
     let mut by_name = TrueHoldsByName::default();
     for hold in &history.holds {
-        let Some((end_ns, _)) = hold.told else {
+        let Some((end_ns, _)) = hold.reported else {
             continue;
         };
         let duration_ns = hold.noted_ns.map(|noted_ns| end_ns - noted_ns);
@@ -159,15 +159,15 @@ proptest! {
         let analyzed = analyze_arrived(&arrived, Limits::default())?;
         assert_conserved(&analyzed)?;
         let file = arrived.write_file();
-        let (all, told) = (TimeRange::default(), told_holds(&history));
-        explained(&history, assert_holds(file.path(), Limits::default(), all, told))?;
+        let (all, reported) = (TimeRange::default(), reported_holds(&history));
+        explained(&history, assert_holds(file.path(), Limits::default(), all, reported))?;
         let truth = Truth::new(&history, &arrived.events(), true);
         let (for_locks, others) = split(&analyzed.waits);
         explained(&history, truth.assert_waits(&for_locks))?;
         for wait in for_locks {
             explained(&history, truth.assert_blame_is_true(wait))?;
             explained(&history, truth.assert_seen_is_blamed(wait))?;
-            explained(&history, truth.assert_told_is_blamed(wait))?;
+            explained(&history, truth.assert_reported_is_blamed(wait))?;
         }
         prop_assert_eq!(without_locks(others), sorted(truth.waits_for_wakers()));
         for counter in [

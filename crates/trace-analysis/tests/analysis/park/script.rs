@@ -52,7 +52,7 @@ const CLASSES: [(&str, &[&str]); 9] = [
 ];
 const QUEUED: &str = "java.util.concurrent.locks.AbstractQueuedSynchronizer";
 
-/// The frames below a method that tell what it does, by what scripts call them.
+/// The frames below a method that show what it does, by their names in scripts.
 const ROLES: [(&str, &[(&str, &str)]); 10] = [
     ("share", &[(QUEUED, "doAcquireShared")]),
     ("pass", &[(QUEUED, "setHeadAndPropagate")]),
@@ -82,7 +82,7 @@ const ROLES: [(&str, &[(&str, &str)]); 10] = [
         ],
     ),
     (
-        "tell",
+        "report",
         &[
             (
                 "java.util.concurrent.locks.AbstractOwnableSynchronizer",
@@ -224,7 +224,7 @@ impl Trace {
                     },
                     _ => panic!("unknown hold {line}"),
                 },
-                chain: chain_id(&format!("tell/{method}")),
+                chain: chain_id(&format!("report/{method}")),
             }),
             ("woken", []) => end(ParkEndReason::Unparked, self.permits[&u64::from(writer)]),
             ("timeout", []) => end(ParkEndReason::TimedOut, no_permit),

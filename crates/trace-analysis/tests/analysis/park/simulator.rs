@@ -3,7 +3,7 @@
 //!
 //! The synchronizers are those of `AbstractQueuedSynchronizer` (JDK 8): a state, a
 //! queue whose head is the node that acquired last, and nodes that say whether
-//! their successor needs a signal. Parking is that of HotSpot's `Parker`: a permit,
+//! their successor needs a signal. Parking works like HotSpot's `Parker`: with a permit
 //! and the interrupt status. Events are written where the hooks are.
 //!
 //! Each thread has a stack of what it is doing. One step of it is one access to
@@ -18,7 +18,7 @@ mod release;
 use trace_format::{Blocker, Event, LockId, Permit, ThreadId};
 
 use crate::history::Written;
-use crate::park::history::{Hold, Kind, Object, ParkHistory, Role, Told};
+use crate::park::history::{Hold, Kind, Meaning, Object, ParkHistory, Role};
 use crate::park::script as park_script;
 use crate::simulator::Action;
 
@@ -47,9 +47,9 @@ struct Synchronizer {
     owner: Option<usize>,
     /// The first is the head.
     queue: Vec<Node>,
-    /// Acquisitions and releases are told.
+    /// Whether acquisitions are noted and releases reported.
     interest: bool,
-    /// When the owner acquired it, if that was told.
+    /// When the owner acquired it, if it noted that.
     noted_ns: Option<u64>,
 }
 
@@ -93,7 +93,7 @@ struct Given {
     /// Its event is numbered in the target's own domain.
     unseen: bool,
     /// Index of its event's meaning.
-    told: usize,
+    meaning: usize,
 }
 
 /// A method that a thread is in.
@@ -298,9 +298,9 @@ impl Simulator {
         shown.map_or(0, |(hold, _)| self.history.holds[hold].thread.into())
     }
 
-    fn tell(&mut self, told: Told) -> usize {
-        self.history.tells.push(told);
-        self.history.tells.len() - 1
+    fn push_meaning(&mut self, meaning: Meaning) -> usize {
+        self.history.meanings.push(meaning);
+        self.history.meanings.len() - 1
     }
 
     fn write(&mut self, thread: usize, event: Event<'static>) {
@@ -317,7 +317,7 @@ impl Simulator {
     }
 }
 
-/// That of the first thread is one that objects have, too.
+/// Returns the thread's own domain. Objects share the first thread's.
 fn own_domain(thread: usize) -> LockId {
     if thread == 1 {
         LockId(1)

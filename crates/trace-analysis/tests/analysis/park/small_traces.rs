@@ -156,7 +156,7 @@ fn owners_that_contradict_each_other_are_unknown() {
     );
 }
 
-/// The chain of an owner is that of its release, also for a wait that ended before.
+/// The chain of an owner is its chain at the release, also for a wait that ended before.
 #[test]
 fn wait_that_times_out_has_the_owners_chain() {
     check(
@@ -516,7 +516,7 @@ fn nobody_is_blamed_where_events_are_missing() {
 }
 
 /// T5 releases the lock, but the thread that it unparks is not parked yet, and gets
-/// the lock without parking. So nothing but T4, which sees the lock free, tells that
+/// the lock without parking. So nothing but T4, which sees the lock free, shows that
 /// T6 was not the owner all the time.
 #[test]
 fn lock_seen_free_had_another_owner_before() {
@@ -637,7 +637,7 @@ fn new_call_of_a_woken_thread_is_no_boundary() {
 
 /// T1, the last reader, wakes T2, and then T4, for the same release.
 #[test]
-fn release_that_wakes_another_thread_later_is_none() {
+fn a_second_wake_up_is_not_another_release() {
     check(
         "
         ReadWriteLock
@@ -680,7 +680,7 @@ fn permit_left_over_is_no_release() {
 
 /// T1 unparked T2, which was parked on a `ReentrantLock` before.
 #[test]
-fn release_of_another_lock_is_none() {
+fn an_unpark_for_another_lock_is_not_a_release() {
     check(
         "
         Semaphore
@@ -700,7 +700,7 @@ fn release_of_another_lock_is_none() {
 
 /// T4 saw T3 later than T1 let T2 have the lock: T1 was not the owner until then.
 #[test]
-fn owner_seen_tells_more_than_an_older_release() {
+fn an_owner_seen_overrides_an_older_release() {
     check(
         "
         ReentrantLock
@@ -786,7 +786,7 @@ fn thread_that_gave_up_is_not_waited_for() {
     );
 }
 
-/// The same where the next release does not tell since when its thread had the lock.
+/// The same where the next release does not report since when its thread had the lock.
 #[test]
 fn release_by_a_thread_not_seen_before_may_be_older() {
     check(
@@ -919,7 +919,7 @@ fn loss_does_not_hide_later_wakers() {
 /// T1 has the lock when T2 parks. While T2 is being woken, T3 and T4 have it, which
 /// unpark nobody; T3 has it twice.
 #[test]
-fn told_holds_are_blamed_and_nothing_else_is() {
+fn reported_holds_are_blamed_and_nothing_else_is() {
     let counters = check(
         "
         ReentrantLock
@@ -941,7 +941,7 @@ fn told_holds_are_blamed_and_nothing_else_is() {
 
 /// The owner that is seen when T2 wakes up in vain has had the lock since it says so.
 #[test]
-fn told_hold_corrects_what_was_seen() {
+fn a_reported_hold_corrects_what_was_seen() {
     check(
         "
         ReentrantLock
@@ -963,7 +963,7 @@ fn told_hold_corrects_what_was_seen() {
 
 /// T2 gives up and comes back before the owner has released the lock.
 #[test]
-fn told_hold_counts_for_a_wait_that_ended_before() {
+fn a_reported_hold_counts_for_a_wait_that_ended_before() {
     check(
         "
         ReentrantLock
@@ -983,7 +983,7 @@ fn told_hold_counts_for_a_wait_that_ended_before() {
 
 /// The lock was not of interest any more when T2 released it, nor when T1 acquired it again.
 #[test]
-fn told_old_hold_is_not_older_than_the_waits_before() {
+fn a_reported_old_hold_is_not_older_than_the_waits_before() {
     check(
         "
         ReentrantLock
@@ -1005,7 +1005,7 @@ fn told_old_hold_is_not_older_than_the_waits_before() {
 
 /// The hold is known, what was lost is not.
 #[test]
-fn told_hold_after_a_loss() {
+fn a_reported_hold_after_a_loss() {
     check(
         "
         ReentrantLock
@@ -1023,7 +1023,7 @@ fn told_hold_after_a_loss() {
 
 /// A writer that goes on as a reader keeps out writers.
 #[test]
-fn told_release_of_a_writer_that_goes_on_as_a_reader() {
+fn reported_release_of_a_writer_that_goes_on_as_a_reader() {
     check(
         "
         ReadWriteLock
@@ -1044,7 +1044,7 @@ fn told_release_of_a_writer_that_goes_on_as_a_reader() {
 
 /// A reader that was woken had the lock until it wakes the writer.
 #[test]
-fn told_releases_are_not_those_of_readers() {
+fn reported_releases_do_not_belong_to_readers() {
     check(
         "
         StampedLock

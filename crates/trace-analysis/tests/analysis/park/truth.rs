@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use trace_format::{Event, LockId, ParkEndReason, ThreadId};
 
 use crate::found::{FoundWait, Part};
-use crate::park::history::{Hold, Kind, Object, Park, ParkEnded, ParkHistory, Role, Told, What};
+use crate::park::history::{Hold, Kind, Meaning, Object, Park, ParkEnded, ParkHistory, Role, What};
 
 /// What happened, and which events of it arrived.
 pub(crate) struct Truth<'a> {
@@ -17,7 +17,7 @@ pub(crate) struct Truth<'a> {
     /// All events are known.
     is_complete: bool,
     waits: Vec<TrueWait>,
-    /// By the identity hash code of each lock, what tells about its owner, in order.
+    /// By the identity hash code of each lock, the events that show something of its owner.
     boundaries: BTreeMap<u32, Vec<Boundary>>,
 }
 
@@ -34,12 +34,12 @@ struct TrueWait {
     is_open: bool,
 }
 
-/// An event that tells about a lock's owner.
+/// An event that shows something of a lock's owner.
 #[derive(Clone, Copy, Debug)]
 struct Boundary {
     place: Place,
     /// Index of the event's meaning.
-    told: usize,
+    meaning: usize,
     time_ns: u64,
     thread: ThreadId,
     evidence: Evidence,
@@ -74,7 +74,7 @@ impl<'a> Truth<'a> {
         let events = events.iter().map(|(_, event)| event);
         let arrived = events.filter(|event| !matches!(event, Event::LostNumbers(_)));
         let arrived: BTreeSet<_> = arrived.filter_map(Event::lock_and_sequence).collect();
-        let is_complete = all_considered && arrived.len() == history.tells.len();
+        let is_complete = all_considered && arrived.len() == history.meanings.len();
         Self {
             history,
             arrived,
@@ -92,7 +92,7 @@ impl<'a> Truth<'a> {
         let ended = others.filter_map(|park| Some((park, park.end?)));
         let found = ended.map(|(park, end)| {
             let start_ns = self.time_ns(park.begin);
-            let end_ns = self.time_ns(end.told);
+            let end_ns = self.time_ns(end.meaning);
             let is_bare = !matches!(park.object.kind, Kind::Latch { .. });
             let sleeps = is_bare && park.timed && end.reason == ParkEndReason::TimedOut;
             FoundWait {
@@ -123,8 +123,11 @@ impl<'a> Truth<'a> {
         let (until_ns, owner) = match (end.unpark, end.reason) {
             (Some(unpark), _) => {
                 let first = self.wakers(unpark, object).pop().expect("at least one");
-                let told = &self.history.tells[first];
-                (told.time_ns, Ok((name(told.thread), told.method())))
+                let meaning = &self.history.meanings[first];
+                (
+                    meaning.time_ns,
+                    Ok((name(meaning.thread), meaning.method())),
+                )
             }
             (None, ParkEndReason::Interrupted) => (end_ns, Err("no-exit")),
             (None, _) => (end_ns, Err("not-woken")),
@@ -157,25 +160,25 @@ impl<'a> Truth<'a> {
     }
 
     fn passed_on(&self, unpark: usize, object: Object) -> Option<usize> {
-        let told = &self.history.tells[unpark];
-        if told.object != object {
+        let meaning = &self.history.meanings[unpark];
+        if meaning.object != object {
             return None;
         }
         let What::Unpark {
             role: Role::PassOn, ..
-        } = told.what
+        } = meaning.what
         else {
             return None;
         };
         let before = |end: &ParkEnded| {
-            let end = &self.history.tells[end.told];
-            end.domain == told.domain && end.sequence < told.sequence
+            let end = &self.history.meanings[end.meaning];
+            end.domain == meaning.domain && end.sequence < meaning.sequence
         };
         let ended = self.history.parks.iter().filter_map(|park| {
-            let own = park.thread == told.thread;
+            let own = park.thread == meaning.thread;
             Some((park, park.end.filter(|end| own && before(end))?))
         });
-        let last = ended.max_by_key(|(_, end)| self.history.tells[end.told].sequence);
+        let last = ended.max_by_key(|(_, end)| self.history.meanings[end.meaning].sequence);
         let (_, end) = last.filter(|(park, _)| park.object == object)?;
         end.unpark
     }
@@ -204,15 +207,15 @@ impl<'a> Truth<'a> {
             let is_same = |&park: &usize| self.history.parks[park].begin == last.begin;
             if !first.parks.iter().any(is_same) {
                 // Two waits look like one only if nobody knows who lost the end of
-                // the one and the start of the other. A release may still tell who
+                // the one and the start of the other. A release may still report who
                 // had the lock meanwhile.
                 let between = (first.end_ns, self.time_ns(last.begin));
-                let tells = first.object.kind.tells();
+                let reports = first.object.kind.reports();
                 let unknown = wait.parts.iter().all(|part| {
                     part.end_ns <= between.0
                         || part.start_ns >= between.1
                         || part.owner == Err("lost")
-                        || tells && (part.owner.is_ok() || part.owner == Err("free"))
+                        || reports && (part.owner.is_ok() || part.owner == Err("free"))
                 });
                 prop_assert!(unknown && !self.is_complete, "two waits: {}", wait);
             }
@@ -240,7 +243,7 @@ impl<'a> Truth<'a> {
         let ends = |park: &usize| {
             self.history.parks[*park]
                 .end
-                .map(|end| self.time_ns(end.told))
+                .map(|end| self.time_ns(end.meaning))
         };
         let mut waits = self.waits.iter().filter(of_lock);
         let begins = |park: &usize| begins(park) == wait.start_ns;
@@ -255,7 +258,7 @@ impl<'a> Truth<'a> {
         }
     }
 
-    /// Whoever is blamed had the lock.
+    /// Asserts that each thread that is blamed had the lock.
     pub(crate) fn assert_blame_is_true(&self, wait: &FoundWait) -> Result<(), TestCaseError> {
         let (first, _) = self.find(wait)?;
         let boundaries = &self.boundaries[&first.object.hash];
@@ -263,7 +266,7 @@ impl<'a> Truth<'a> {
             let (thread, method) = match &part.owner {
                 Ok(owner) => owner,
                 Err("handoff" | "no-exit") => continue,
-                Err("free") if first.object.kind.tells() => continue,
+                Err("free") if first.object.kind.reports() => continue,
                 Err("lost") if !self.is_complete => continue,
                 Err(reason) => return Err(TestCaseError::fail(format!("{reason}: {wait}"))),
             };
@@ -273,8 +276,10 @@ impl<'a> Truth<'a> {
                 by && name(boundary.thread) == *thread && boundary.time_ns >= part.end_ns
             });
             let mut holds = self.history.holds.iter();
-            let told = holds.any(|hold| {
-                let by = hold.told.is_some_and(|(_, at)| *method == self::method(at));
+            let is_reported = holds.any(|hold| {
+                let by = hold
+                    .reported
+                    .is_some_and(|(_, at)| *method == self::method(at));
                 by && hold.object == first.object && name(hold.thread) == *thread
             });
             // Of a lock that is not released any more, it is known where the thread had
@@ -286,7 +291,7 @@ impl<'a> Truth<'a> {
                     && self::method(park.method) == *method
             });
             prop_assert!(
-                method == "?" || released.is_some() || acquired || told,
+                method == "?" || released.is_some() || acquired || is_reported,
                 "{} {} does not release the lock: {}",
                 thread,
                 method,
@@ -331,7 +336,7 @@ impl<'a> Truth<'a> {
             .map(|hold| {
                 let before = holds().filter_map(|other| other.end_ns);
                 let before = before.filter(|&end_ns| end_ns <= hold.start_ns);
-                let since_ns = if hold.told.is_some() {
+                let since_ns = if hold.reported.is_some() {
                     hold.start_ns
                 } else {
                     before.max().unwrap_or(0)
@@ -372,7 +377,7 @@ impl<'a> Truth<'a> {
             });
             current = match (boundary.evidence, boundary.shows) {
                 _ if shows.is_some() || got_lock => Some((boundary.time_ns, u64::MAX)),
-                // It may be that of another lock.
+                // It may belong to another lock.
                 _ if is_unseen => current,
                 // It may not have unparked anybody yet.
                 (Evidence::Shown, None) if self.is_complete => {
@@ -388,24 +393,27 @@ impl<'a> Truth<'a> {
     /// The analysis knows of the event. The end of a park whose start is lost is not
     /// used.
     fn is_used(&self, boundary: &Boundary) -> bool {
-        let has_arrived = |told: usize| {
-            let told = &self.history.tells[told];
-            self.arrived.contains(&(told.domain, told.sequence))
+        let has_arrived = |meaning: usize| {
+            let meaning = &self.history.meanings[meaning];
+            self.arrived.contains(&(meaning.domain, meaning.sequence))
         };
         let begin = boundary.ended.map(|park| self.history.parks[park].begin);
-        self.all_considered && has_arrived(boundary.told) && begin.is_none_or(has_arrived)
+        self.all_considered && has_arrived(boundary.meaning) && begin.is_none_or(has_arrived)
     }
 
-    /// Whoever is seen to have the lock is blamed, with the method of its release.
+    /// Asserts that the threads seen with the lock are blamed, with the methods of their releases.
     pub(crate) fn assert_seen_is_blamed(&self, wait: &FoundWait) -> Result<(), TestCaseError> {
         let (truth, _) = self.find(wait)?;
-        if truth.object.kind.tells() {
+        if truth.object.kind.reports() {
             return Ok(());
         }
         let boundaries = &self.boundaries[&truth.object.hash];
-        let begin = &self.history.tells[self.history.parks[truth.parks[0]].begin];
+        let begin = &self.history.meanings[self.history.parks[truth.parks[0]].begin];
         let last = self.history.parks[*truth.parks.last().expect("one")].end;
-        let end_place = (self.history.tells[last.expect("ended").told].sequence, true);
+        let end_place = (
+            self.history.meanings[last.expect("ended").meaning].sequence,
+            true,
+        );
         let first_begin = boundaries
             .first()
             .map_or(begin.sequence, |first| first.place.0);
@@ -413,11 +421,12 @@ impl<'a> Truth<'a> {
         let mut at_ns = wait.start_ns;
         let mut released = false;
         let mut waking = BTreeSet::new();
-        let mut told = self.told_of(truth.object).into_iter().peekable();
+        let mut meaning = self.meanings_of(truth.object).into_iter().peekable();
         for (at, pair) in boundaries.windows(2).enumerate() {
             let (from, to) = (&pair[0], &pair[1]);
-            while let Some(told) = told.next_if(|told| (told.sequence, true) < to.place) {
-                told.follow_waking(&mut waking);
+            while let Some(meaning) = meaning.next_if(|meaning| (meaning.sequence, true) < to.place)
+            {
+                meaning.follow_waking(&mut waking);
             }
             released = match from.evidence {
                 Evidence::Release(..) => true,
@@ -463,25 +472,28 @@ impl<'a> Truth<'a> {
         Ok(())
     }
 
-    /// Of a lock that tells of its releases, each owner is blamed for its hold as far as events
-    /// show it, and nobody for the time between.
-    pub(crate) fn assert_told_is_blamed(&self, wait: &FoundWait) -> Result<(), TestCaseError> {
+    /// Asserts of a lock that reports its releases that each owner is blamed for its hold as far as
+    /// events show it, and nobody for the time between.
+    pub(crate) fn assert_reported_is_blamed(&self, wait: &FoundWait) -> Result<(), TestCaseError> {
         let (truth, _) = self.find(wait)?;
-        // Before the first of them, it is not known that the lock tells of releases.
-        let is_told = |hold: &Hold| {
+        // Before the first one, it is not known that the lock reports releases.
+        let is_reported = |hold: &Hold| {
             let of_lock = hold.object == truth.object;
-            of_lock && hold.told.is_some_and(|(told_ns, _)| told_ns < wait.end_ns)
+            of_lock
+                && hold
+                    .reported
+                    .is_some_and(|(reported_ns, _)| reported_ns < wait.end_ns)
         };
-        if !self.history.holds.iter().any(is_told) {
+        if !self.history.holds.iter().any(is_reported) {
             return Ok(());
         }
         for (index, hold) in self.history.holds.iter().enumerate() {
             let is_others = hold.object == truth.object && hold.thread != truth.thread;
-            let Some((told_ns, at)) = hold.told.filter(|_| is_others) else {
+            let Some((reported_ns, at)) = hold.reported.filter(|_| is_others) else {
                 continue;
             };
             let from_ns = self.shown_since_ns(index).max(wait.start_ns);
-            let until_ns = told_ns.min(wait.end_ns);
+            let until_ns = reported_ns.min(wait.end_ns);
             let owner = Ok((name(hold.thread), method(at)));
             let parts = wait.parts.iter().filter(|part| part.owner == owner);
             let mut parts: Vec<_> = parts.map(|part| (part.start_ns, part.end_ns)).collect();
@@ -495,8 +507,8 @@ impl<'a> Truth<'a> {
             };
             let is_own = |hold: &&Hold| hold.object == truth.object && name(hold.thread) == *thread;
             let own = || self.history.holds.iter().filter(is_own);
-            // Of other holds an unpark tells, which comes later, or who saw the owner.
-            if own().any(|hold| hold.told.is_none()) {
+            // Other holds are known by a later unpark, or by a thread that saw the owner.
+            if own().any(|hold| hold.reported.is_none()) {
                 continue;
             }
             let held = own().map(|hold| (hold.start_ns, hold.end_ns.unwrap_or(u64::MAX)));
@@ -508,12 +520,12 @@ impl<'a> Truth<'a> {
         Ok(())
     }
 
-    /// Since when the events show this hold, the end of which was told: since its thread noted
-    /// that it has the lock. One that did not was the owner before the first of those parked that
-    /// are in the queue at the end, and, further back, as long as each event shows it.
+    /// Returns since when the events show this hold, whose end was reported: since its thread noted
+    /// that it has the lock. A thread that did not note it was the owner before the first of the
+    /// threads in the queue at the end parked, and, further back, as long as each event shows it.
     ///
-    /// Before that it is not known to be the same hold: where nobody is in the queue, as after a
-    /// thread gave up, a release tells nothing, and who acquires the lock then notes nothing.
+    /// Before that it is not known to be the same hold. While the queue is empty, as after a thread
+    /// gave up, a release is not reported and an acquisition is not noted.
     fn shown_since_ns(&self, hold: usize) -> u64 {
         let Hold {
             object,
@@ -524,16 +536,20 @@ impl<'a> Truth<'a> {
         if let Some(noted_ns) = noted_ns {
             return noted_ns;
         }
-        let is_end =
-            |told: &&Told| matches!(told.what, What::Release { hold: ended } if ended == hold);
-        let end = self.history.tells.iter().find(is_end).expect("told");
-        let sequence = |told: usize| self.history.tells[told].sequence;
+        let is_end = |meaning: &&Meaning| matches!(meaning.what, What::Release { hold: ended } if ended == hold);
+        let end = self
+            .history
+            .meanings
+            .iter()
+            .find(is_end)
+            .expect("a reported release");
+        let sequence = |meaning: usize| self.history.meanings[meaning].sequence;
         let is_parked = |park: &&Park| {
             park.object == object
                 && sequence(park.begin) < end.sequence
                 && park
                     .end
-                    .is_none_or(|ended| sequence(ended.told) > end.sequence)
+                    .is_none_or(|ended| sequence(ended.meaning) > end.sequence)
         };
         let parked = self.history.parks.iter().filter(is_parked);
         let queued = parked
@@ -553,11 +569,13 @@ impl<'a> Truth<'a> {
     }
 
     /// The events that see the object, in their order.
-    fn told_of(&self, object: Object) -> Vec<&Told> {
-        let tells = self.history.tells.iter();
-        let mut told: Vec<_> = tells.filter(|told| told.object == object).collect();
-        told.sort_by_key(|told| told.sequence);
-        told
+    fn meanings_of(&self, object: Object) -> Vec<&Meaning> {
+        let meanings = self.history.meanings.iter();
+        let mut meaning: Vec<_> = meanings
+            .filter(|meaning| meaning.object == object)
+            .collect();
+        meaning.sort_by_key(|meaning| meaning.sequence);
+        meaning
     }
 
     /// Who has the lock from one event to the next, if they show it.
@@ -601,7 +619,7 @@ impl<'a> Truth<'a> {
             .find(|park| self.time_ns(park.begin) == wait.start_ns);
         let ends = parks.find_map(|park| {
             let end = park.end?;
-            (self.time_ns(end.told) == wait.end_ns).then_some((park, end))
+            (self.time_ns(end.meaning) == wait.end_ns).then_some((park, end))
         });
         let (Some(begins), Some((ends, end))) = (begins, ends) else {
             return Err(TestCaseError::fail(format!("did not happen: {wait}")));
@@ -617,8 +635,8 @@ impl<'a> Truth<'a> {
                 .map(|unpark| self.wakers(unpark, ends.object))
                 .unwrap_or_default();
             let blamed = wakers.iter().any(|&unpark| {
-                let told = &self.history.tells[unpark];
-                name(told.thread) == *thread && told.method() == *in_method
+                let meaning = &self.history.meanings[unpark];
+                name(meaning.thread) == *thread && meaning.method() == *in_method
             });
             prop_assert!(blamed, "not woken by {} {}: {}", thread, in_method, wait);
         }
@@ -628,26 +646,26 @@ impl<'a> Truth<'a> {
     /// The waker of a wait for something else is known if the event of its unpark
     /// arrived.
     pub(crate) fn assert_waker_is_known(&self, wait: &FoundWait) -> Result<(), TestCaseError> {
-        let of_wait = |end: &ParkEnded| self.time_ns(end.told) == wait.end_ns;
+        let of_wait = |end: &ParkEnded| self.time_ns(end.meaning) == wait.end_ns;
         let parks = self.history.parks.iter();
         let mut own = parks.filter(|park| name(park.thread) == wait.thread);
         let end = own.find_map(|park| park.end.filter(of_wait));
         let unpark = end.and_then(|end| end.unpark);
         let has_arrived = unpark.is_some_and(|unpark| {
-            let told = &self.history.tells[unpark];
-            self.arrived.contains(&(told.domain, told.sequence))
+            let meaning = &self.history.meanings[unpark];
+            self.arrived.contains(&(meaning.domain, meaning.sequence))
         });
         let is_lost = wait.parts.iter().any(|part| part.owner == Err("lost"));
         prop_assert!(!(has_arrived && is_lost), "the waker is known: {}", wait);
         Ok(())
     }
 
-    fn time_ns(&self, told: usize) -> u64 {
-        self.history.tells[told].time_ns
+    fn time_ns(&self, meaning: usize) -> u64 {
+        self.history.meanings[meaning].time_ns
     }
 }
 
-impl Told {
+impl Meaning {
     /// Follows which threads a release has unparked that have not run since.
     fn follow_waking(&self, waking: &mut BTreeSet<ThreadId>) {
         match self.what {
@@ -681,8 +699,8 @@ impl Kind {
         matches!(self, Kind::ReentrantLock { .. })
     }
 
-    fn tells(self) -> bool {
-        matches!(self, Kind::ReentrantLock { tells: true, .. })
+    fn reports(self) -> bool {
+        matches!(self, Kind::ReentrantLock { reports: true, .. })
     }
 }
 
@@ -705,7 +723,7 @@ fn waits(history: &ParkHistory) -> Vec<TrueWait> {
         let mut of_thread = (0..waits.len()).rev();
         let last = of_thread.find(|&wait| waits[wait].thread == park.thread);
         let same = last.filter(|&last| waits[last].parks[0] == park.first);
-        let end_ns = park.end.map(|end| history.tells[end.told].time_ns);
+        let end_ns = park.end.map(|end| history.meanings[end.meaning].time_ns);
         match (same, end_ns) {
             (Some(same), Some(end_ns)) => {
                 waits[same].parks.push(at);
@@ -717,7 +735,7 @@ fn waits(history: &ParkHistory) -> Vec<TrueWait> {
                 thread: park.thread,
                 object: park.object,
                 parks: vec![at],
-                start_ns: history.tells[park.begin].time_ns,
+                start_ns: history.meanings[park.begin].time_ns,
                 end_ns,
                 is_open: false,
             }),
@@ -728,10 +746,10 @@ fn waits(history: &ParkHistory) -> Vec<TrueWait> {
 
 fn boundaries(history: &ParkHistory) -> BTreeMap<u32, Vec<Boundary>> {
     let mut boundaries: BTreeMap<u32, Vec<Boundary>> = BTreeMap::new();
-    for (at, told) in history.tells.iter().enumerate() {
-        if told.object.kind.is_lock() {
-            let of_lock = boundaries.entry(told.object.hash).or_default();
-            of_lock.extend(Boundary::of(at, told, (told.sequence, true), history));
+    for (at, meaning) in history.meanings.iter().enumerate() {
+        if meaning.object.kind.is_lock() {
+            let of_lock = boundaries.entry(meaning.object.hash).or_default();
+            of_lock.extend(Boundary::of(at, meaning, (meaning.sequence, true), history));
         }
     }
     for park in history
@@ -739,12 +757,15 @@ fn boundaries(history: &ParkHistory) -> BTreeMap<u32, Vec<Boundary>> {
         .iter()
         .filter(|park| park.object.kind.is_lock())
     {
-        let ended = park.end.and_then(|end| Some((end.told, end.unpark?)));
+        let ended = park.end.and_then(|end| Some((end.meaning, end.unpark?)));
         let Some((end, unpark)) = ended else { continue };
-        let (place, told) = ((history.tells[end].sequence, false), &history.tells[unpark]);
-        if told.object.kind == Kind::Nothing {
+        let (place, meaning) = (
+            (history.meanings[end].sequence, false),
+            &history.meanings[unpark],
+        );
+        if meaning.object.kind == Kind::Nothing {
             let of_lock = boundaries.entry(park.object.hash).or_default();
-            of_lock.extend(Boundary::of(unpark, told, place, history));
+            of_lock.extend(Boundary::of(unpark, meaning, place, history));
         }
     }
     for boundaries in boundaries.values_mut() {
@@ -754,10 +775,10 @@ fn boundaries(history: &ParkHistory) -> BTreeMap<u32, Vec<Boundary>> {
 }
 
 impl Boundary {
-    fn of(at: usize, told: &Told, place: Place, history: &ParkHistory) -> Option<Self> {
-        let shows = told.shows.map(|(hold, _)| hold);
+    fn of(at: usize, meaning: &Meaning, place: Place, history: &ParkHistory) -> Option<Self> {
+        let shows = meaning.shows.map(|(hold, _)| hold);
         let mut ended = None;
-        let evidence = match told.what {
+        let evidence = match meaning.what {
             What::Begin => Evidence::Shown,
             What::End { park } => {
                 ended = Some(park);
@@ -778,19 +799,19 @@ impl Boundary {
                 ParkEndReason::Unparked | ParkEndReason::PermitAvailable
             )
         });
-        let parks = !matches!(told.what, What::Unpark { .. });
-        let tells = if told.object.kind.knows_owner() {
+        let parks = !matches!(meaning.what, What::Unpark { .. });
+        let shows_owner = if meaning.object.kind.knows_owner() {
             parks || shows.is_some()
         } else {
-            // Whoever queues up shows that somebody has the lock.
-            was_woken || matches!(told.what, What::Begin)
+            // A thread that queues up shows that another one has the lock.
+            was_woken || matches!(meaning.what, What::Begin)
         };
-        let tells = tells || evidence != Evidence::Shown;
-        tells.then_some(Self {
+        let is_boundary = shows_owner || evidence != Evidence::Shown;
+        is_boundary.then_some(Self {
             place,
-            told: at,
-            time_ns: told.time_ns,
-            thread: told.thread,
+            meaning: at,
+            time_ns: meaning.time_ns,
+            thread: meaning.thread,
             evidence,
             shows,
             ended,

@@ -77,7 +77,7 @@ impl Simulator {
         }
     }
 
-    /// Whoever is scheduled first gets a free monitor, queued or not.
+    /// Enters a monitor if it is free: the thread scheduled first gets it, queued or not.
     pub(super) fn try_to_enter(&mut self, thread: usize, wish: Wish, enter: Enter) {
         let monitor = &self.monitors[wish.object];
         if monitor.owner.is_some() {

@@ -224,7 +224,7 @@ impl Simulator {
                     park: acquire.parks.map(|(_, last)| last),
                     released_by: None,
                     noted_ns: None,
-                    told: None,
+                    reported: None,
                 });
                 true
             }

@@ -5,7 +5,7 @@ use trace_format::{
 };
 
 use super::{Frame, Given, Simulator, blocker, thread_id};
-use crate::park::history::{Kind, Object, Park, ParkEnded, Told, What};
+use crate::park::history::{Kind, Meaning, Object, Park, ParkEnded, What};
 use crate::park::script as park_script;
 
 /// A park on its way.
@@ -117,9 +117,11 @@ impl Simulator {
             Stage::LookAtQueue => {
                 if let Some(at) = at {
                     let object = &mut self.objects[at];
-                    let tells =
-                        matches!(object.object.kind, Kind::ReentrantLock { tells: true, .. });
-                    object.interest |= tells;
+                    let reports = matches!(
+                        object.object.kind,
+                        Kind::ReentrantLock { reports: true, .. }
+                    );
+                    object.interest |= reports;
                 }
                 let place = self.place_of(thread, at);
                 let continued = place.is_some() && place == self.threads[thread].last_place;
@@ -216,7 +218,7 @@ impl Simulator {
         let park = self.history.parks.len();
         let object = self.object(parking.at);
         let shows = self.owner(parking.at);
-        let begin = self.tell(Told {
+        let begin = self.push_meaning(Meaning {
             domain: number.domain,
             sequence: number.sequence,
             time_ns: number.time_ns,
@@ -274,7 +276,7 @@ impl Simulator {
             None if interrupted => ParkEndReason::Interrupted,
             None => ParkEndReason::Spurious,
         };
-        let told = self.tell(Told {
+        let meaning = self.push_meaning(Meaning {
             domain: number.domain,
             sequence: number.sequence,
             time_ns: number.time_ns,
@@ -285,9 +287,9 @@ impl Simulator {
         });
         let safepoint_ns = self.safepoint_ns - parking.safepoint_ns;
         self.history.parks[park].end = Some(ParkEnded {
-            told,
+            meaning,
             reason,
-            unpark: woken.permit.map(|given| given.told),
+            unpark: woken.permit.map(|given| given.meaning),
             safepoint_ns,
         });
         let unseen = woken.permit.is_some_and(|given| given.unseen);

@@ -3,7 +3,7 @@
 use trace_format::{ChainId, Event, ExclusiveRelease, Hold, JavaThreadId, LockId, Permit, Unpark};
 
 use super::{Frame, Given, Role, Simulator, Status, blocker, thread_id};
-use crate::park::history::{Kind, Told, What};
+use crate::park::history::{Kind, Meaning, What};
 use crate::park::script as park_script;
 use crate::simulator::Action;
 
@@ -60,7 +60,7 @@ enum UnparkStage {
     },
     GivePermit {
         object: Option<usize>,
-        told: usize,
+        meaning: usize,
     },
 }
 
@@ -157,7 +157,7 @@ impl Simulator {
                 time_ns: self.now_ns,
             },
             Stage::Tell { number, time_ns } => {
-                self.tell_release(thread, &release, number, time_ns);
+                self.report_release(thread, &release, number, time_ns);
                 Stage::ClearOwner
             }
             Stage::ClearOwner => {
@@ -187,7 +187,7 @@ impl Simulator {
     }
 
     /// As `AbstractOwnableSynchronizer.setExclusiveOwnerThread(null)` does in a traced VM.
-    fn tell_release(
+    fn report_release(
         &mut self,
         thread: usize,
         release: &Release,
@@ -197,8 +197,8 @@ impl Simulator {
         let object = &mut self.objects[release.at];
         let noted_ns = object.noted_ns.take();
         let object = object.object;
-        self.history.holds[release.hold].told = Some((time_ns, release.method));
-        self.tell(Told {
+        self.history.holds[release.hold].reported = Some((time_ns, release.method));
+        self.push_meaning(Meaning {
             domain,
             sequence,
             time_ns,
@@ -215,7 +215,7 @@ impl Simulator {
             hold: noted_ns.map_or(Hold::BeforeContention, |noted_ns| Hold::For {
                 duration_ns: time_ns - noted_ns,
             }),
-            chain: park_script::chain_id(&format!("tell/{}", char::from(release.method))),
+            chain: park_script::chain_id(&format!("report/{}", char::from(release.method))),
         };
         self.write(thread, Event::ExclusiveRelease(event));
     }
@@ -302,7 +302,7 @@ impl Simulator {
                 number: (domain, sequence),
                 time_ns,
             } => {
-                let told = self.tell(Told {
+                let meaning = self.push_meaning(Meaning {
                     domain,
                     sequence,
                     time_ns,
@@ -315,39 +315,39 @@ impl Simulator {
                     },
                     shows: self.owner(object),
                 });
-                UnparkStage::GivePermit { object, told }
+                UnparkStage::GivePermit { object, meaning }
             }
-            UnparkStage::GivePermit { told, .. } => {
-                return self.give_permit(thread, &unparking, told);
+            UnparkStage::GivePermit { meaning, .. } => {
+                return self.give_permit(thread, &unparking, meaning);
             }
         };
         self.call(thread, Frame::Unpark(unparking));
     }
 
     /// `Parker::unpark`. A permit is of no use to a thread that has one.
-    fn give_permit(&mut self, thread: usize, unparking: &Unparking, told: usize) {
+    fn give_permit(&mut self, thread: usize, unparking: &Unparking, meaning: usize) {
         let target = &mut self.threads[unparking.target];
         let mut permit = Permit::NONE;
         let interrupt = unparking.role == Role::Interrupt;
-        let told_event = self.history.tells[told];
+        let event = self.history.meanings[meaning];
         if target.permit.is_none() {
             target.last_permit.0 += 1;
             permit = target.last_permit;
             target.permit = Some(Given {
                 permit,
                 interrupt,
-                unseen: told_event.object.kind == Kind::Nothing,
-                told,
+                unseen: event.object.kind == Kind::Nothing,
+                meaning,
             });
         }
         let unpark = Unpark {
-            domain: told_event.domain,
-            sequence: told_event.sequence,
-            time_ns: told_event.time_ns,
+            domain: event.domain,
+            sequence: event.sequence,
+            time_ns: event.time_ns,
             target: JavaThreadId(unparking.target as u64),
             permit,
-            blocker: blocker(told_event.object),
-            owner: JavaThreadId(self.owner_id(told_event.shows)),
+            blocker: blocker(event.object),
+            owner: JavaThreadId(self.owner_id(event.shows)),
             interrupt,
             never_acquired: false,
             chain: unparking.chain(),
