@@ -19,6 +19,8 @@ public final class HarmlessInversions {
     private static final Object SECOND = new Second();
     private static final Object GUARD = new Guard();
 
+    private static volatile boolean areNested;
+
     private HarmlessInversions() {
     }
 
@@ -30,17 +32,20 @@ public final class HarmlessInversions {
                     new Thread(() -> nestGuarded(rounds, FIRST, SECOND), "first-outside"),
                     new Thread(() -> nestGuarded(rounds, SECOND, FIRST), "second-outside")};
         Thread[] takers = {
-            new Thread(() -> take(2 * rounds, FIRST), "taker-1"), new Thread(() -> take(2 * rounds, SECOND), "taker-2"),
-            new Thread(() -> take(2 * rounds, FIRST), "taker-3"), new Thread(() -> take(2 * rounds, SECOND), "taker-4")};
-        for (Thread[] threads : new Thread[][] {takers, nesters}) {
-            for (Thread thread : threads) {
-                thread.start();
-            }
+            new Thread(() -> take(FIRST), "taker-1"), new Thread(() -> take(SECOND), "taker-2"),
+            new Thread(() -> take(FIRST), "taker-3"), new Thread(() -> take(SECOND), "taker-4")};
+        for (Thread taker : takers) {
+            taker.start();
         }
-        for (Thread[] threads : new Thread[][] {takers, nesters}) {
-            for (Thread thread : threads) {
-                thread.join();
-            }
+        for (Thread nester : nesters) {
+            nester.start();
+        }
+        for (Thread nester : nesters) {
+            nester.join();
+        }
+        areNested = true;
+        for (Thread taker : takers) {
+            taker.join();
         }
     }
 
@@ -68,8 +73,8 @@ public final class HarmlessInversions {
         }
     }
 
-    private static void take(int times, Object lock) {
-        for (int time = 0; time < times; time++) {
+    private static void take(Object lock) {
+        while (!areNested) {
             synchronized (lock) {
                 sleep();
             }
