@@ -1,4 +1,4 @@
-//! Who made whom wait, and for how long.
+//! Blame: which thread made which other thread wait, and for how long.
 
 pub(crate) mod activity;
 pub(crate) mod facts;

@@ -1,9 +1,9 @@
-//! What owners did while others waited for their locks.
+//! The activity of lock owners while other threads waited for their locks.
 //!
-//! [`owner_facts`] takes facts and passes them to [`sums`], here or in a thread of its own. There they wait
-//! until all is known: what threads waited for themselves ([`own_waits`]), how they were scheduled
-//! ([`run_delays`]) and what the tracer took of their time ([`overhead`]). What results is
-//! [`owner_times`].
+//! [`owner_facts`] collects facts and passes them to [`sums`], in the same thread or a separate
+//! one. There they wait until everything relevant is known: the owners' own waits ([`own_waits`]),
+//! how they were scheduled ([`run_delays`]), and the tracer's overhead ([`overhead`]). The result
+//! is [`owner_times`].
 
 pub(crate) mod overhead;
 mod own_waits;

@@ -6,33 +6,33 @@ use crate::blame::facts::latest::{Fact, LatestFacts, OfThread};
 use crate::model::entity::ThreadIndex;
 use crate::order::system_fact::HookPart;
 
-/// What the tracer's hooks took of some time: an estimate, since one hook in many is in a trace, chosen
-/// by chance, and stands for as many.
+/// The time that the tracer's hooks took, estimated: only some hooks, chosen at random, are in the
+/// trace, and each stands for several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HookTime {
-    /// The most likely time, in nanoseconds.
+    /// The estimate, in nanoseconds.
     pub estimate_ns: u64,
-    /// Square of the standard error.
+    /// Square of the standard error, in square nanoseconds.
     variance_ns2: u128,
 }
 
 impl HookTime {
-    /// Standard error of the estimate, in nanoseconds: the time is within two of them in nineteen cases
-    /// of twenty, if it is of many hooks.
+    /// Returns the standard error of the estimate, in nanoseconds. With many hooks, the true time
+    /// is within two standard errors in 95% of cases.
     pub fn standard_error_ns(&self) -> u64 {
         u64::try_from(self.variance_ns2.isqrt()).unwrap_or(u64::MAX)
     }
 
-    /// Adds another time, of other hooks.
+    /// Adds the time of other hooks.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.estimate_ns = self.estimate_ns.saturating_add(other.estimate_ns);
         self.variance_ns2 = self.variance_ns2.saturating_add(other.variance_ns2);
     }
 
-    /// Adds a hook that took so long, and was chosen among as many as `weight`.
+    /// Adds a hook of this duration, sampled as one of `weight`.
     fn add(&mut self, ns: u64, weight: u64) {
         let weight = weight.max(1);
-        // Each hook is chosen with the probability 1 / weight, whatever others are.
+        // Each hook is sampled independently with the probability 1 / weight.
         let times = u128::from(weight) * u128::from(weight - 1);
         let square_ns2 = u128::from(ns).saturating_mul(ns.into());
         self.merge(&Self {
@@ -42,28 +42,28 @@ impl HookTime {
     }
 }
 
-/// The last parts of hooks of all threads, and what they took of the times asked for.
+/// The latest hook parts of all threads, and how much of them counts.
 #[derive(Debug)]
 pub(crate) struct HookParts {
     last: LatestFacts<Counted>,
-    /// What those took that are forgotten.
+    /// Time of the parts already forgotten.
     forgotten: HookTimes,
 }
 
-/// Those of one thread.
+/// The hook parts of one thread.
 pub(crate) struct HooksOf<'h>(&'h OfThread<Counted>);
 
 /// The time that hooks took in spans of threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct HookTimes {
-    /// While they owned locks that others waited for: once for each wait.
+    /// While they owned locks that others waited for, once per wait.
     pub(crate) of_owners: HookTime,
     /// While they waited themselves.
     pub(crate) of_waiting: HookTime,
 }
 
-/// A part of a hook, and how much of it counts. Many waits may go through it, and it was chosen for all
-/// of them or for none.
+/// A part of a hook, and how much of it counts. Several waits may overlap it, but it was sampled
+/// once for all of them.
 #[derive(Debug)]
 struct Counted {
     part: HookPart,
@@ -90,7 +90,7 @@ impl HookTimes {
 }
 
 impl HookParts {
-    /// Keeps so many.
+    /// Keeps at most `max` hook parts.
     pub(crate) fn new(max: usize) -> Self {
         Self {
             last: LatestFacts::new(max),
@@ -98,7 +98,7 @@ impl HookParts {
         }
     }
 
-    /// Adds one.
+    /// Adds a hook part.
     pub(crate) fn add(&mut self, part: HookPart) {
         let forgotten = self.last.add(Counted {
             part,
@@ -110,12 +110,12 @@ impl HookParts {
         }
     }
 
-    /// Those of a thread, if there are any.
+    /// Returns the hook parts of a thread, if there are any.
     pub(crate) fn of(&self, thread: ThreadIndex) -> Option<HooksOf<'_>> {
         self.last.of(thread).map(HooksOf)
     }
 
-    /// What all took.
+    /// Returns the time of all hook parts.
     pub(crate) fn finish(self) -> HookTimes {
         let mut sums = self.forgotten;
         for counted in self.last.into_facts() {
@@ -126,12 +126,12 @@ impl HookParts {
 }
 
 impl HooksOf<'_> {
-    /// The thread owned a lock from begin to end, for which so many waited.
+    /// Counts the span in which the thread owned a lock that `waits` threads waited for.
     pub(crate) fn owned(&self, time: (u64, u64), waits: u64) {
         self.count(time, waits, |counted| &counted.of_owners_ns);
     }
 
-    /// The thread waited from begin to end.
+    /// Counts a span in which the thread waited.
     pub(crate) fn waited(&self, time: (u64, u64)) {
         self.count(time, 1, |counted| &counted.of_waiting_ns);
     }
@@ -142,7 +142,7 @@ impl HooksOf<'_> {
         times: u64,
         sum_of: impl Fn(&Counted) -> &Cell<u64>,
     ) {
-        // One after the other: where the next one begins behind the end, all do.
+        // Parts do not overlap: once one begins after the end, all later ones do.
         for counted in self.0.from(start_ns.saturating_add(1)) {
             let HookPart {
                 end_ns: until_ns,
@@ -195,8 +195,8 @@ mod tests {
         assert_eq!(estimate_ns(0, 100, 3), 120);
     }
 
-    /// Those of a hook that waits go through one by one are as uncertain as if it was told once that they
-    /// all do: it was chosen for all of them. What is forgotten goes on to count.
+    /// Counting a hook wait by wait gives the same uncertainty as counting it once for all of them,
+    /// because it was sampled once. A forgotten hook still counts.
     #[test]
     fn waits_that_go_through_one_hook_do_not_make_it_more_certain() {
         let sums = |max, counts: &[(u64, u64)]| {
@@ -221,11 +221,11 @@ mod tests {
         );
     }
 
-    /// The mean of what is found, and how it varies, over all choices of hooks by chance.
+    /// Compares mean and variance of the estimate over all possible samples with the truth.
     #[test]
-    fn the_standard_error_is_that_of_the_choice() {
+    fn the_standard_error_matches_all_samples() {
         let durations_ns = [10_u64, 20, 30, 40, 50];
-        let (mut mean, mut variance, mut told) = (0.0, 0.0, 0.0);
+        let (mut mean, mut variance, mut estimated) = (0.0, 0.0, 0.0);
         let all: u64 = durations_ns.iter().sum();
         for choice in 0..1_u32 << durations_ns.len() {
             let mut probability = 1.0;
@@ -239,9 +239,12 @@ mod tests {
             }
             mean += probability * found.estimate_ns as f64;
             variance += probability * (found.estimate_ns as f64 - all as f64).powi(2);
-            told += probability * found.variance_ns2 as f64;
+            estimated += probability * found.variance_ns2 as f64;
         }
         assert!((mean - all as f64).abs() < 1e-6, "{mean}");
-        assert!((variance - told).abs() < 1e-6, "{variance} {told}");
+        assert!(
+            (variance - estimated).abs() < 1e-6,
+            "{variance} {estimated}"
+        );
     }
 }

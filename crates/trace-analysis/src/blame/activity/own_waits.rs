@@ -1,4 +1,4 @@
-//! The waits of owners themselves, while others waited for them.
+//! The owners' own waits while others waited for them.
 
 use std::collections::VecDeque;
 
@@ -9,31 +9,31 @@ use crate::collections::shrink::{shrink_map, shrink_queue};
 use crate::model::entity::ThreadIndex;
 use crate::model::wait::OwnerActivity;
 
-/// The last waits of all threads.
+/// The latest waits of all threads.
 #[derive(Debug)]
 pub(crate) struct OwnWaits {
     threads: SeededMap<ThreadIndex, OfThread>,
-    /// Whose wait came first, next, and so on.
+    /// The thread of each wait, in order of arrival.
     order: VecDeque<ThreadIndex>,
     max: usize,
-    /// What threads did until then is forgotten, where nothing is known of them.
+    /// Before this time, nothing is known of threads without waits.
     forgotten_until_ns: u64,
 }
 
-/// Those of one thread.
+/// The waits of one thread.
 pub(crate) enum WaitsOf<'w> {
     Known(&'w mut OfThread),
-    /// None are known. What it did until then may be forgotten.
+    /// No waits are known. Those before this time may be forgotten.
     ForgottenUntil(u64),
 }
 
-/// Waits that do not touch each other, in the order of time.
+/// Waits that do not overlap, ordered by time.
 #[derive(Debug, Default)]
 pub(crate) struct OfThread {
     waits: VecDeque<OwnWait>,
-    /// Near the place in them that was wanted last.
+    /// An index near the last one looked up.
     near: usize,
-    /// What the thread did until then is forgotten.
+    /// Waits before this time are forgotten.
     forgotten_until_ns: u64,
 }
 
@@ -44,20 +44,20 @@ struct OwnWait {
     activity: OwnerActivity,
 }
 
-/// What a thread did in a part of its time.
+/// The activity of a thread in a part of its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Did {
-    /// It did not wait.
+    /// The thread did not wait.
     Ran,
     Waited(OwnerActivity),
     Forgotten,
 }
 
-/// So many threads may be known of which there are no waits any more.
+/// Maximum number of threads kept that have no waits left.
 const MAX_THREADS_WITHOUT: usize = 1 << 12;
 
 impl OwnWaits {
-    /// Keeps so many.
+    /// Keeps at most `max` waits.
     pub(crate) fn new(max: usize) -> Self {
         Self {
             threads: SeededMap::default(),
@@ -67,8 +67,8 @@ impl OwnWaits {
         }
     }
 
-    /// Adds a wait of a thread, which ended about when the last ones did. What a damaged trace has
-    /// at the same time as another one counts once.
+    /// Adds a wait of a thread, which ended at about the same time as the last ones. Where waits
+    /// overlap in a damaged trace, the time counts once.
     pub(crate) fn add(&mut self, time: ThreadTime, activity: OwnerActivity) {
         let mut added = OwnWait {
             start_ns: time.start_ns,
@@ -95,7 +95,7 @@ impl OwnWaits {
         }
     }
 
-    /// Forgets the first wait of the thread whose wait came first.
+    /// Forgets the wait that arrived first.
     fn forget(&mut self) {
         let Some(thread) = self.order.pop_front() else {
             return;
@@ -125,7 +125,7 @@ impl OwnWaits {
         shrink_map(&mut self.threads);
     }
 
-    /// Those of a thread.
+    /// Returns the waits of a thread.
     pub(crate) fn of(&mut self, thread: ThreadIndex) -> WaitsOf<'_> {
         match self.threads.get_mut(&thread) {
             Some(of_thread) => WaitsOf::Known(of_thread),
@@ -135,8 +135,8 @@ impl OwnWaits {
 }
 
 impl WaitsOf<'_> {
-    /// Calls `on_part` with each part of the time from begin to end, and what the thread did. Costs the
-    /// less the nearer that is to the time before.
+    /// Calls `on_part` with each part of the span, and the thread's activity in it. The closer the
+    /// span is to the last one split, the less this costs.
     pub(crate) fn split(
         &mut self,
         start_ns: u64,
@@ -200,7 +200,7 @@ mod tests {
         let mut waits = OwnWaits::new(10);
         waits.add(time(THREAD, 40, 50), OwnerActivity::Waiting);
         waits.add(time(THREAD, 10, 20), OwnerActivity::Blocked);
-        // At the same time as others.
+        // Overlaps other waits.
         waits.add(time(THREAD, 15, 45), OwnerActivity::Blocked);
         waits.add(time(THREAD, 42, 48), OwnerActivity::Blocked);
         waits.add(time(ThreadIndex(2), 0, 100), OwnerActivity::Blocked);

@@ -1,4 +1,4 @@
-//! Facts from which the activity of owners is added up: directly, or by a thread of its own.
+//! Facts about owners, summed up in the same thread or a separate one.
 
 use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
 
@@ -10,18 +10,18 @@ use crate::model::detail::Detail;
 use crate::model::wait::{OwnerActivity, Wait, WaitKind};
 use crate::order::system_fact::SystemFact;
 
-/// Takes facts and passes them on.
+/// Collects facts and passes them on.
 #[derive(Debug)]
 pub(crate) struct OwnerFacts {
-    /// What owners did is in the waits: it is found with what was behind their parts.
+    /// The waits have root owners, which include the owners' activity.
     is_in_roots: bool,
-    /// All of it, or what the other thread does not need.
+    /// The sums of everything, or of what the other thread does not take.
     sum: OwnerTimesSum,
     thread: Option<ToThread>,
 }
 
 impl OwnerFacts {
-    /// Of waits of which so much is found out.
+    /// Creates a collector for waits analyzed in this detail.
     pub(crate) fn new(detail: Detail) -> Self {
         Self {
             is_in_roots: detail.roots && detail.has_contentions(),
@@ -30,7 +30,7 @@ impl OwnerFacts {
         }
     }
 
-    /// From now on, that thread adds up what it can.
+    /// Passes facts to `thread` from now on, as far as possible.
     pub(crate) fn pass_to(&mut self, thread: ToThread) {
         self.thread = (!self.is_in_roots).then_some(thread);
     }
@@ -43,12 +43,12 @@ impl OwnerFacts {
         }
     }
 
-    /// The JVM or the system did that.
+    /// Adds an action of the JVM or the system.
     pub(crate) fn system(&mut self, fact: SystemFact) {
         self.add(OwnerFact::System(fact));
     }
 
-    /// A thread, which may own locks, waited.
+    /// Adds a wait of a thread, which may own locks itself.
     pub(crate) fn add_own_wait(&mut self, wait: &Wait) {
         if !self.is_in_roots {
             let activity = OwnerActivity::of_wait(wait.kind);
@@ -56,7 +56,7 @@ impl OwnerFacts {
         }
     }
 
-    /// Takes when owners had locks that threads waited for.
+    /// Takes the spans in which owners held locks that threads waited for.
     pub(crate) fn add_spans(&mut self, spans: &mut HoldSpans) {
         self.sum.add_by_nobody(spans);
         for span in spans.spans.drain(..) {
@@ -64,8 +64,8 @@ impl OwnerFacts {
         }
     }
 
-    /// Takes a wait that is selected. What owners did is looked for of its contentions, unless it is in
-    /// its roots, or comes in spans.
+    /// Adds a selected wait. The owners' activity is derived from its contentions, unless its roots
+    /// include it, or spans are added separately.
     pub(crate) fn add_wait(&mut self, wait: &Wait) {
         if wait.kind != WaitKind::Contention {
             return;
@@ -82,7 +82,7 @@ impl OwnerFacts {
         self.add_spans(&mut spans);
     }
 
-    /// The sums over all that was not passed to another thread.
+    /// Returns the sums over everything not passed to another thread.
     pub(crate) fn finish(self) -> OwnerTimes {
         if let Some(mut thread) = self.thread {
             thread.send();
@@ -91,14 +91,14 @@ impl OwnerFacts {
     }
 }
 
-/// Passes facts to a thread that adds them up.
+/// A sender of facts to a thread that sums them up.
 #[derive(Debug)]
 pub(crate) struct ToThread {
     facts: Batch<OwnerFact>,
     queue: SyncSender<Vec<OwnerFact>>,
 }
 
-/// The state of that thread.
+/// The state of the thread that sums up facts.
 pub(crate) struct AddingUp {
     queue: Receiver<Vec<OwnerFact>>,
     empty: Sender<Vec<OwnerFact>>,
@@ -123,7 +123,7 @@ impl ToThread {
         }
     }
 
-    /// A thread that does not take its facts has panicked, which is found when it is joined.
+    /// Sends the batch. If the receiver is gone, it has panicked, which shows when it is joined.
     fn send(&mut self) {
         if let Some(facts) = self.facts.take() {
             let _ = self.queue.send(facts);
@@ -132,12 +132,12 @@ impl ToThread {
 }
 
 impl AddingUp {
-    /// Adds up all facts, until there will be no more.
+    /// Sums up facts until the sender closes the queue.
     pub(crate) fn run(self) -> OwnerTimes {
         let mut sum = OwnerTimesSum::default();
         for mut facts in self.queue {
             facts.drain(..).for_each(|fact| sum.add(fact));
-            // The sender may be gone: then nobody needs it.
+            // The sender may be gone, and needs no empty batch then.
             let _ = self.empty.send(facts);
         }
         sum.finish()

@@ -1,32 +1,32 @@
-//! What owners did while others waited for their locks, in all.
+//! Total activity of lock owners while others waited for them.
 
 use crate::blame::activity::overhead::HookTime;
 use crate::blame::activity::run_delays::Division;
 use crate::model::wait::OwnerActivity;
 
-/// What the owners of locks did meanwhile, added up over the waits for locks, in nanoseconds. All
-/// of it adds up to what those waited.
+/// The activity of lock owners, summed over the waits for their locks, in nanoseconds. The parts
+/// add up to the duration of those waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OwnerTimes {
-    /// On a processor, at least. This and the next four are what owners did that nothing else is
-    /// known of.
+    /// On a processor, at least. This field and the next four divide the time for which no other
+    /// activity of the owner is known.
     pub processor_ns: u64,
     /// Waiting for a processor, ready to run, at least.
     pub run_delay_ns: u64,
-    /// Neither, at least: the owner slept in the system, as for input and output, or in
+    /// Neither, at least: the owner was blocked in the system, as for input and output, or in
     /// `Thread.sleep` or `Object.wait`.
     pub off_processor_ns: u64,
-    /// One of these three: too short for the times at which the system was asked.
+    /// One of these three: too short to distinguish them with the samples taken.
     pub not_told_ns: u64,
-    /// One of these three: the system was not asked.
+    /// One of these three: no sample was taken.
     pub not_sampled_ns: u64,
-    /// What the run delay was at most, without what was not sampled.
+    /// Upper bound of the run delay, without the time not sampled.
     pub most_run_delay_ns: u64,
     /// Blocked by another lock.
     pub blocked_ns: u64,
     /// Waiting for another thread to do something, or for work.
     pub waiting_ns: u64,
-    /// Parked for some time to pass.
+    /// Parked until a timeout.
     pub asleep_ns: u64,
     /// The JVM was about to stop all threads for a safepoint.
     pub reaching_safepoint_ns: u64,
@@ -34,18 +34,18 @@ pub struct OwnerTimes {
     pub safepoint_ns: u64,
     /// Nobody owned the lock.
     pub free_ns: u64,
-    /// The events do not tell who owned the lock, or what the owner did.
+    /// The owner of the lock or its activity is not known.
     pub unknown_ns: u64,
     /// The process did not run.
     pub frozen_ns: u64,
-    /// Of all this, what the tracer's own hooks took in owners while others waited for them.
+    /// Time that the tracer's hooks took in owners while others waited for them; included above.
     pub hooks_of_owners: HookTime,
-    /// Of all this, what they took in the threads that waited.
+    /// Time that the tracer's hooks took in the waiting threads; included above.
     pub hooks_of_waiting: HookTime,
 }
 
 impl OwnerTimes {
-    /// The sum of all parts.
+    /// Returns the sum of all parts.
     pub fn all_ns(&self) -> u64 {
         let parts = [
             self.running_ns(),
@@ -61,7 +61,7 @@ impl OwnerTimes {
         parts.into_iter().fold(0, u64::saturating_add)
     }
 
-    /// The owners did nothing that the events tell of.
+    /// Returns the time in which no event shows another activity of the owners.
     pub fn running_ns(&self) -> u64 {
         let parts = [
             self.processor_ns,
@@ -73,7 +73,7 @@ impl OwnerTimes {
         parts.into_iter().fold(0, u64::saturating_add)
     }
 
-    /// Adds what others did.
+    /// Adds the sums of other waits.
     pub fn merge(&mut self, other: &Self) {
         let add = |sum: &mut u64, ns: u64| self::add(sum, ns, 1);
         add(&mut self.processor_ns, other.processor_ns);
@@ -94,8 +94,8 @@ impl OwnerTimes {
         self.hooks_of_waiting.merge(&other.hooks_of_waiting);
     }
 
-    /// Where the time is added up in which owners did that. Of one that ran, nothing else is known; else
-    /// its time [divides](Self::add_running).
+    /// Returns the sum for an activity. For an owner that ran, nothing else is known; otherwise its
+    /// time is [divided](Self::add_running).
     pub(super) fn counted(&mut self, activity: OwnerActivity) -> &mut u64 {
         match activity {
             OwnerActivity::Running => &mut self.not_sampled_ns,
@@ -107,12 +107,12 @@ impl OwnerTimes {
         }
     }
 
-    /// Adds the time of an owner that did nothing that events tell of, once for each wait.
+    /// Adds time in which no event shows another activity of an owner, once per wait.
     pub(super) fn add_running(&mut self, division: &Division, waits: u64) {
         add(&mut self.processor_ns, division.processor_ns, waits);
         add(&mut self.run_delay_ns, division.run_delay_ns, waits);
         add(&mut self.off_processor_ns, division.asleep_ns, waits);
-        add(&mut self.not_told_ns, division.not_told_ns, waits);
+        add(&mut self.not_told_ns, division.ambiguous_ns, waits);
         add(&mut self.not_sampled_ns, division.not_known_ns, waits);
         add(
             &mut self.most_run_delay_ns,
@@ -122,7 +122,7 @@ impl OwnerTimes {
     }
 }
 
-/// Adds a time, once for each of the waits.
+/// Adds a duration, once per wait.
 pub(super) fn add(sum: &mut u64, ns: u64, waits: u64) {
     *sum = sum.saturating_add(ns.saturating_mul(waits));
 }

@@ -1,16 +1,16 @@
-//! Groups items by their threads.
+//! Grouping of items by thread.
 
 use std::ops::Range;
 
 use crate::model::entity::ThreadIndex;
 
-/// Sorts items by thread, and reuses its memory.
+/// A grouping of items by thread that reuses its memory.
 #[derive(Debug)]
 pub(crate) struct PerThread<T> {
     items: Vec<T>,
-    /// Of each thread, where its next item goes.
+    /// The place of each thread's next item.
     places: Vec<u32>,
-    /// The threads that have items, and where those end.
+    /// The threads that have items, and where their items end.
     threads: Vec<(ThreadIndex, u32)>,
 }
 
@@ -24,11 +24,11 @@ impl<T> Default for PerThread<T> {
     }
 }
 
-/// No item of the thread has come.
+/// Place of a thread without items.
 const NONE: u32 = u32::MAX;
 
 impl<T: Copy> PerThread<T> {
-    /// The items of each thread together, as they came.
+    /// Groups the items by thread, and keeps their order within each thread.
     pub(crate) fn group<'i>(
         &'i mut self,
         items: &[T],

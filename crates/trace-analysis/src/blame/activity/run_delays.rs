@@ -1,9 +1,9 @@
-//! For how long threads waited for a processor, of what the system said now and then.
+//! Run delays: how long threads waited for a processor, from samples of the system's counters.
 //!
-//! What is counted grows, and no faster than time: so what it was in between lies between bounds.
-//! A wait for a processor counts when it is over, and the thread comes to a processor. What is
-//! counted then is more than the time since the system was asked before, if the wait had begun
-//! earlier: a part of it was there already.
+//! The counters only grow, and no faster than time, so their values between two samples lie between
+//! bounds. The system counts a wait for a processor when it is over and the thread gets to run. If
+//! a counter has grown by more than the time since the previous sample, the wait began before that
+//! sample, and part of it belongs there.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -13,80 +13,80 @@ use crate::collections::hash::SeededMap;
 use crate::model::entity::ThreadIndex;
 use crate::order::system_fact::Times;
 
-/// What the system has counted of a thread that runs is as old as the clock's last tick: there are
-/// a hundred in a second at least (Linux's `CONFIG_HZ`), unless the processor was set apart for one
-/// thread alone (`nohz_full`).
+/// The counters of a running thread are as old as the last clock tick. There are at least 100 ticks
+/// per second (Linux's `CONFIG_HZ`), unless the processor is reserved for one thread (`nohz_full`).
 const TICK_NS: u64 = 10_000_000;
 
-/// What the system said of some threads.
+/// Scheduling samples of some threads.
 #[derive(Debug)]
 pub(crate) struct RunDelays {
     threads: SeededMap<ThreadIndex, OfThread>,
-    /// Whose sample came first, next, and so on.
+    /// The thread of each sample, in order of arrival.
     order: VecDeque<ThreadIndex>,
     max: usize,
 }
 
-/// Those of one thread, if there are any.
+/// The samples of one thread, if there are any.
 pub(crate) struct SamplesOf<'s>(Option<&'s mut OfThread>);
 
-/// In the order of time.
+/// The samples of one thread, ordered by time.
 #[derive(Debug, Default)]
 struct OfThread {
     samples: VecDeque<Sample>,
-    /// Near the place in them that was wanted last.
+    /// An index near the last one looked up.
     near: usize,
-    /// Two that follow each other, around the time that was asked for last.
+    /// Two consecutive samples around the last time looked up.
     around: Option<[Sample; 2]>,
 }
 
-/// What is known of a thread at a time. Delays are those since the thread began to run at all.
+/// A thread's counters at one time. Delays are counted since the thread was started.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     time_ns: u64,
     processor_ns: u64,
     counted_ns: u64,
-    /// How often the thread had come to a processor.
+    /// Number of times the thread got to run.
     timeslices: u64,
-    /// The delay with the wait that was going on, at least.
+    /// Lower bound of the delay, including a wait in progress.
     least_ns: u64,
-    /// At most; `u64::MAX` while it has not shown.
+    /// Upper bound of the delay; `u64::MAX` while it is not known.
     most_ns: u64,
 }
 
-/// How some time of a thread divides. The first five parts add up to it.
+/// Division of a span of a thread's time. The first five parts add up to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Division {
     /// On a processor, at least.
     pub(crate) processor_ns: u64,
-    /// Waiting for one, at least.
+    /// Waiting for a processor, at least.
     pub(crate) run_delay_ns: u64,
-    /// Neither, at least: the thread slept in the system.
+    /// Neither, at least: the thread was blocked in the system.
     pub(crate) asleep_ns: u64,
-    /// One of these three: it was between two moments at which the system was asked.
-    pub(crate) not_told_ns: u64,
-    /// The system was not asked around that time.
+    /// One of these three: the samples do not distinguish them.
+    pub(crate) ambiguous_ns: u64,
+    /// There are no samples around that time.
     pub(crate) not_known_ns: u64,
-    /// What the delay was at most, without what is not known.
+    /// Upper bound of the run delay, without the time not known.
     pub(crate) most_run_delay_ns: u64,
 }
 
 impl Sample {
-    /// The thread came to a processor since an earlier sample, or waited for one, which counts. If it
-    /// had to wait for no time to speak of, the delay alone does not show that.
+    /// Returns whether the thread got to run since an earlier sample, and a wait for a processor
+    /// was counted. The delay alone does not show that if the wait was too short to count.
     fn is_after_wait(&self, earlier: &Self) -> bool {
         earlier.counted_ns < self.counted_ns || earlier.timeslices < self.timeslices
     }
 
-    /// Whatever the thread did not run since an earlier sample, it waited at most.
+    /// Returns how long the thread did not run since an earlier sample: the maximum that it can
+    /// have waited.
     fn not_run_since(&self, earlier: &Self) -> u64 {
         let ran_ns = self.processor_ns.saturating_sub(earlier.processor_ns);
         (self.time_ns - earlier.time_ns).saturating_sub(ran_ns.saturating_sub(TICK_NS))
     }
 }
 
-/// Behind the last sample with its counts a wait ended, which counts: whoever waited already at an
-/// earlier one did so until the last.
+/// Applies the end of a wait that was counted after the `last` sample: if the thread was already
+/// waiting at an earlier sample, it waited until then.
 fn end_of_wait(samples: &mut VecDeque<Sample>, last: Sample, counted_ns: u64) {
     let others = (samples.iter().rev()).take_while(|sample| !last.is_after_wait(sample));
     let first = samples.len() - others.count();
@@ -103,7 +103,7 @@ fn end_of_wait(samples: &mut VecDeque<Sample>, last: Sample, counted_ns: u64) {
 }
 
 impl RunDelays {
-    /// Keeps so many samples.
+    /// Keeps at most `max` samples.
     pub(crate) fn new(max: usize) -> Self {
         Self {
             threads: SeededMap::default(),
@@ -112,7 +112,7 @@ impl RunDelays {
         }
     }
 
-    /// Adds what the system said next of a thread.
+    /// Adds the next sample of a thread.
     pub(crate) fn add(&mut self, times: Times) {
         let of_thread = self.threads.entry(times.thread).or_default();
         of_thread.around = None;
@@ -169,20 +169,20 @@ impl RunDelays {
         }
     }
 
-    /// Those of a thread.
+    /// Returns the samples of a thread.
     pub(crate) fn of(&mut self, thread: ThreadIndex) -> SamplesOf<'_> {
         SamplesOf(self.threads.get_mut(&thread))
     }
 
-    /// [Divides](SamplesOf::divide) the time of a thread from begin to end.
+    /// [Divides](SamplesOf::divide) a span of a thread's time.
     pub(crate) fn divide(&mut self, thread: ThreadIndex, start_ns: u64, end_ns: u64) -> Division {
         self.of(thread).divide(start_ns, end_ns)
     }
 }
 
 impl SamplesOf<'_> {
-    /// Divides the thread's time from begin to end. Costs the less the nearer that is to the time
-    /// before.
+    /// Divides a span of the thread's time. The closer it is to the last one divided, the less this
+    /// costs.
     pub(crate) fn divide(&mut self, start_ns: u64, end_ns: u64) -> Division {
         let known = (self.0.as_mut()).and_then(|of_thread| of_thread.known(start_ns, end_ns));
         let whole_ns = end_ns.saturating_sub(start_ns);
@@ -197,7 +197,7 @@ impl SamplesOf<'_> {
 }
 
 impl OfThread {
-    /// What is known of the time from begin to end, and of these two moments.
+    /// Returns the sampled part of the span, and the bounds at its begin and end.
     fn known(&mut self, start_ns: u64, end_ns: u64) -> Option<(Range<u64>, [Moment; 2])> {
         if let Some([before, after]) = &self.around
             && before.time_ns < start_ns
@@ -210,7 +210,7 @@ impl OfThread {
         self.look_around(start_ns, end_ns)
     }
 
-    /// The same, wherever it is.
+    /// Returns the same by a search of all samples.
     fn look_around(&mut self, start_ns: u64, end_ns: u64) -> Option<(Range<u64>, [Moment; 2])> {
         let Self {
             samples,
@@ -238,7 +238,7 @@ impl OfThread {
 }
 
 impl Division {
-    /// Of a time of which so much is known, between these moments.
+    /// Divides `whole_ns`, of which `known_ns` are between these moments.
     fn of(known_ns: u64, [begin, end]: &[Moment; 2], whole_ns: u64) -> Self {
         let run_delay_ns = end.least_ns.saturating_sub(begin.most_ns).min(known_ns);
         let processor_ns = (end.least_processor_ns)
@@ -256,14 +256,14 @@ impl Division {
             processor_ns,
             run_delay_ns,
             asleep_ns,
-            not_told_ns: known_ns - run_delay_ns - processor_ns - asleep_ns,
+            ambiguous_ns: known_ns - run_delay_ns - processor_ns - asleep_ns,
             not_known_ns: whole_ns - known_ns,
             most_run_delay_ns,
         }
     }
 }
 
-/// Between what a thread's counts were at some time.
+/// Bounds of a thread's counters at one time.
 struct Moment {
     least_ns: u64,
     most_ns: u64,
@@ -272,8 +272,8 @@ struct Moment {
 }
 
 impl Moment {
-    /// At a time from that of the first sample to that of the last; `place` is that of the first one
-    /// which is not before.
+    /// Returns the bounds at `time_ns`, unless no samples surround it; `place` is the first sample
+    /// not before it.
     fn at(samples: &VecDeque<Sample>, place: usize, time_ns: u64) -> Option<Self> {
         let after = samples.get(place)?;
         let before = match after.time_ns == time_ns {
@@ -283,7 +283,7 @@ impl Moment {
         Some(Self::between(before, after, time_ns))
     }
 
-    /// At a time between those of two samples.
+    /// Returns the bounds at a time between two samples.
     fn between(before: &Sample, after: &Sample, time_ns: u64) -> Self {
         let before = if after.time_ns == time_ns {
             after
@@ -312,7 +312,7 @@ mod tests {
 
     const THREAD: ThreadIndex = ThreadIndex(1);
 
-    /// What a thread does for a while.
+    /// The state of a thread for a while.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     enum Doing {
         Running,
@@ -320,7 +320,7 @@ mod tests {
         Sleeping,
     }
 
-    /// A thread's life: what it does one after the other, and how long.
+    /// The states of a thread one after the other, with their durations.
     type Life = Vec<(Doing, u64)>;
 
     fn done(life: &Life, doing: Doing, until_ns: u64) -> u64 {
@@ -336,7 +336,7 @@ mod tests {
         done_ns
     }
 
-    /// As the system counts: a wait counts when it is over.
+    /// Returns the run delay as the system counts it: a wait counts when it is over.
     fn counted_delay(life: &Life, at_ns: u64) -> u64 {
         let mut begin_ns = 0;
         for &(did, duration_ns) in life {
@@ -349,7 +349,7 @@ mod tests {
         done(life, Doing::WaitingToRun, at_ns)
     }
 
-    /// How often it began to run.
+    /// Returns how often the thread began to run.
     fn timeslices(life: &Life, at_ns: u64) -> u64 {
         let mut begin_ns = 0;
         let mut count = 0;
@@ -366,7 +366,7 @@ mod tests {
             Just(Doing::WaitingToRun),
             Just(Doing::Sleeping)
         ];
-        // One who waits comes to run: two waits beside each other are one.
+        // A wait ends when the thread runs, so adjacent waits are one.
         let lives = prop::collection::vec((doing, 1_000_000..60_000_000_u64), 1..40);
         lives.prop_map(|mut life| {
             life.dedup_by_key(|(doing, _)| *doing);
@@ -385,7 +385,7 @@ mod tests {
             let mut delays = RunDelays::new(1000);
             let mut processor_ns = 0;
             for (time_ns, late_ns) in asked {
-                // What the system has counted of a thread that runs is a little old.
+                // The counters of a running thread lag a little.
                 processor_ns = done(&life, Doing::Running, time_ns)
                     .saturating_sub(late_ns)
                     .max(processor_ns);
@@ -403,7 +403,7 @@ mod tests {
                 let parts_ns = found.processor_ns
                     + found.run_delay_ns
                     + found.asleep_ns
-                    + found.not_told_ns
+                    + found.ambiguous_ns
                     + found.not_known_ns;
                 prop_assert_eq!(parts_ns, duration_ns, "conserved");
                 let truth_ns =
@@ -416,7 +416,7 @@ mod tests {
                 );
                 let ran_ns = truth_ns(Doing::Running);
                 prop_assert!(found.processor_ns <= ran_ns, "{ran_ns} ns: {found:?}");
-                // One is off the processors before its life begins and after it ends, too.
+                // Before its life begins and after it ends, a thread is off the processor, too.
                 let asleep_ns = duration_ns - ran_ns - delay_ns;
                 prop_assert!(found.asleep_ns <= asleep_ns, "{asleep_ns} ns: {found:?}");
             }
@@ -424,7 +424,7 @@ mod tests {
     }
 
     proptest! {
-        /// As a damaged trace may say it.
+        /// Values as in a damaged trace.
         #[test]
         fn any_times_are_divided(
             said in prop::collection::vec(any::<[u64; 4]>(), 0..20),
@@ -441,7 +441,7 @@ mod tests {
             let parts_ns = found.processor_ns
                 + found.run_delay_ns
                 + found.asleep_ns
-                + found.not_told_ns
+                + found.ambiguous_ns
                 + found.not_known_ns;
             prop_assert_eq!(parts_ns, start_ns.abs_diff(end_ns));
         }
@@ -459,7 +459,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// A wait of 90 ms that began before it counts is found where it was.
+    /// A wait of 90 ms counts when it took place, not when it was counted.
     #[test]
     fn a_long_delay_is_not_where_it_was_counted() {
         let mut delays = RunDelays::new(1000);
@@ -488,10 +488,10 @@ mod tests {
         );
     }
 
-    /// Between two looks that say the same the thread may have waited, or slept. Which of them shows
-    /// when it comes to a processor, also if it had to wait for no time at all.
+    /// Between two equal samples, the thread may have waited or slept. When it runs again, the
+    /// counters distinguish these, even if it did not wait at all.
     #[test]
-    fn who_sleeps_and_then_runs_at_once_did_not_wait() {
+    fn a_thread_that_sleeps_and_then_runs_at_once_did_not_wait() {
         for (timeslices, most_ms) in [(0, 100), (1, 0)] {
             let mut delays = RunDelays::new(1000);
             for time in [100, 200, 300] {
@@ -503,15 +503,15 @@ mod tests {
             });
             let found = delays.divide(THREAD, 150 * MS, 250 * MS);
             assert_eq!(found.most_run_delay_ns, most_ms * MS);
-            // What it ran may be a tick.
+            // It may have run for a tick.
             let least_asleep_ms = 100_u64.saturating_sub(most_ms).saturating_sub(10);
             assert_eq!(found.asleep_ns, least_asleep_ms * MS);
         }
     }
 
-    /// Time between two looks is told where it could have been nothing else.
+    /// Time between two samples is attributed only where there is one explanation.
     #[test]
-    fn what_is_short_is_not_told() {
+    fn time_is_attributed_only_where_it_is_certain() {
         let mut delays = RunDelays::new(1000);
         let samples = [
             (100, 0, 0),
@@ -529,27 +529,27 @@ mod tests {
                 found.processor_ns,
                 found.run_delay_ns,
                 found.asleep_ns,
-                found.not_told_ns,
+                found.ambiguous_ns,
             ];
             parts.map(|ns| ns / MS)
         };
-        // What is counted on a processor may be a tick old.
+        // The processor time may be a tick old.
         assert_eq!(part(110, 190), [70, 0, 0, 10]);
         assert_eq!(part(240, 260), [0, 0, 0, 20]);
-        // A delay of 50, of which 20 may have been before and behind.
+        // A delay of 50, of which 20 may lie outside the span.
         assert_eq!(part(210, 290), [0, 20, 20, 40]);
         assert_eq!(part(310, 390), [0, 0, 60, 20]);
     }
 
     #[test]
-    fn who_was_not_asked_for_is_not_known() {
+    fn time_without_samples_is_not_known() {
         let mut delays = RunDelays::new(2);
         for time in [100, 200, 300] {
             delays.add(times(time * MS, time * MS, 0));
         }
         // The first one is forgotten.
         let found = delays.divide(THREAD, 150 * MS, 350 * MS);
-        let known = (found.processor_ns, found.not_told_ns, found.not_known_ns);
+        let known = (found.processor_ns, found.ambiguous_ns, found.not_known_ns);
         assert_eq!(known, (90 * MS, 10 * MS, 100 * MS));
         let found = delays.divide(ThreadIndex(2), 150 * MS, 350 * MS);
         assert_eq!(found.not_known_ns, 200 * MS);

@@ -1,4 +1,4 @@
-//! Adds up what owners did while others waited for their locks.
+//! Sums of the activity of lock owners while others waited.
 
 use crate::blame::activity::overhead::{HookParts, HookTimes};
 use crate::blame::activity::own_waits::{Did, OwnWaits};
@@ -11,58 +11,58 @@ use crate::model::entity::ThreadIndex;
 use crate::model::wait::{OwnerActivity, RootEnd, Wait};
 use crate::order::system_fact::SystemFact;
 
-/// A fact about owners, in the order in which it is found.
+/// A fact about owners, in order of arrival.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum OwnerFact {
-    /// The JVM or the system did that.
+    /// An action of the JVM or the system.
     System(SystemFact),
-    /// A thread, which may own locks, waited, and did that meanwhile.
+    /// A thread, which may own locks, waited; the activity is the kind of wait.
     OwnWait(ThreadTime, OwnerActivity),
     /// A thread held a lock that others waited for.
     Held(HoldSpan),
-    /// A thread waited for a lock in a wait that is selected.
+    /// A thread waited for a lock, in a selected wait.
     Waited(ThreadTime),
 }
 
-/// Adds up what owners did. What is to be known of that may come a while later: then their other
-/// waits have, and what the system said of them.
+/// Sums of the owners' activity. Spans are resolved with a delay, because the owners' own waits and
+/// the system's records of them may arrive later.
 #[derive(Debug)]
 pub(crate) struct OwnerTimesSum {
     sum: OwnerTimes,
-    /// What is resolved next, and what came after that.
+    /// The spans and waits to resolve next, and those that arrived after them.
     next: Waiting,
     later: Waiting,
-    /// How many facts came since then.
+    /// Number of facts since the last ones were resolved.
     facts: usize,
     own_waits: OwnWaits,
     safepoints: Safepoints,
     delays: RunDelays,
     hooks: HookParts,
-    /// When owners of a wait ran; kept to reuse its memory.
+    /// The spans in which the owners of a wait ran; kept to reuse the memory.
     ran: HoldSpans,
-    /// What is resolved of each thread; kept for the same.
+    /// The items to resolve, by thread; kept to reuse the memory.
     spans_of: PerThread<HoldSpan>,
     waits_of: PerThread<ThreadTime>,
 }
 
-/// When owners had locks, and when threads waited, on the way to what they did meanwhile.
+/// Spans in which owners held locks, and waits of threads, not resolved yet.
 #[derive(Debug, Default)]
 struct Waiting {
     spans: Vec<HoldSpan>,
     waits: Vec<ThreadTime>,
 }
 
-/// Times of threads wait for so many facts at least, and for twice as many at most: before what is to
-/// be known of them is forgotten.
+/// Number of facts that a span waits for before it is resolved; it waits for twice as many at most,
+/// before the facts that it needs are forgotten.
 const FACTS: usize = 1 << 16;
-/// If so many come meanwhile, they do not wait any longer.
+/// Number of unresolved spans and waits at which they are resolved early.
 const MAX_WAITING: usize = 1 << 16;
-/// How many waits of owners stay known.
+/// Maximum number of the owners' own waits kept.
 const MAX_OWN_WAITS: usize = 1 << 18;
-/// How much of what the system says of threads does: of half an hour if one of them owns locks all
-/// the time.
+/// Maximum number of scheduling samples kept: half an hour of them if one thread owns locks all the
+/// time.
 const MAX_SAMPLES: usize = 1 << 17;
-/// How many parts of hooks do.
+/// Maximum number of hook parts kept.
 const MAX_HOOK_PARTS: usize = 1 << 17;
 
 impl Default for OwnerTimesSum {
@@ -128,7 +128,7 @@ impl OwnerTimesSum {
         }
     }
 
-    /// Takes what threads waited while nobody is known to have had the lock.
+    /// Adds the time that threads waited while no owner is known.
     pub(crate) fn add_by_nobody(&mut self, spans: &mut HoldSpans) {
         add(&mut self.sum.free_ns, std::mem::take(&mut spans.free_ns), 1);
         let unknown_ns = std::mem::take(&mut spans.unknown_ns);
@@ -137,8 +137,8 @@ impl OwnerTimesSum {
         add(&mut self.sum.frozen_ns, frozen_ns, 1);
     }
 
-    /// Takes a wait that says what was behind its parts, and was held back for that: all is known that
-    /// will ever be.
+    /// Adds a wait with its root owners. It was held back to find them, so everything about it is
+    /// known.
     pub(crate) fn add_roots(&mut self, wait: &Wait) {
         let end_ns = wait.start_ns.saturating_add(wait.duration_ns);
         if let Some(hooks) = self.hooks.of(wait.thread) {
@@ -160,7 +160,7 @@ impl OwnerTimesSum {
                     continue;
                 }
                 (Some(activity), _) => activity,
-                // It waits for a lock of its own.
+                // It waits for a lock itself.
                 (None, RootEnd::Cycle) => OwnerActivity::Blocked,
                 (None, RootEnd::Owner(end)) => {
                     self.ran.add_part(end, time, true);
@@ -180,7 +180,7 @@ impl OwnerTimesSum {
         self.ran = ran;
     }
 
-    /// The sums over all.
+    /// Resolves the rest and returns the sums.
     pub(crate) fn finish(mut self) -> OwnerTimes {
         self.resolve_next();
         self.resolve_next();
@@ -195,7 +195,7 @@ impl OwnerTimesSum {
         }
     }
 
-    /// Resolves what came first.
+    /// Resolves the earlier half.
     fn resolve_next(&mut self) {
         let (mut spans_of, mut waits_of) = (
             std::mem::take(&mut self.spans_of),
@@ -219,7 +219,7 @@ impl OwnerTimesSum {
         self.facts = 0;
     }
 
-    /// Adds what an owner did in these spans, once for each wait.
+    /// Adds the activity of an owner in these spans, once per wait.
     fn resolve_spans(&mut self, thread: ThreadIndex, spans: &[HoldSpan]) {
         let hooks = self.hooks.of(thread);
         let mut own_waits = self.own_waits.of(thread);
@@ -250,14 +250,14 @@ impl OwnerTimesSum {
     }
 }
 
-/// What there is to know of a thread that did not wait itself.
+/// The facts about a thread while it did not wait itself.
 struct Running<'k> {
     delays: SamplesOf<'k>,
     safepoints: &'k Safepoints,
 }
 
 impl Running<'_> {
-    /// Adds what it did from begin to end, once for each wait.
+    /// Adds its activity in the span, once per wait.
     fn add(&mut self, (start_ns, end_ns): (u64, u64), waits: u64, sum: &mut OwnerTimes) {
         (self.safepoints).split(start_ns, end_ns, |start_ns, end_ns, phase| match phase {
             None => sum.add_running(&self.delays.divide(start_ns, end_ns), waits),
@@ -288,7 +288,7 @@ mod tests {
         )
     }
 
-    /// What is known at the release is not looked for, even if waits of the thread are forgotten.
+    /// An owner known not to have waited counts as running, even if its waits are forgotten.
     #[test]
     fn an_owner_that_did_not_wait_ran() {
         let mut sum = OwnerTimesSum::default();
@@ -306,7 +306,7 @@ mod tests {
         assert_eq!((times.not_sampled_ns, times.unknown_ns), (120, 200));
     }
 
-    /// Thread 1 waits itself while it owns a lock, and then others do, however often.
+    /// Thread 1 waits while it owns a lock; later waits of others do not matter, however many.
     #[test]
     fn what_an_owner_did_is_known_until_it_is_added() {
         let mut sum = OwnerTimesSum::default();

@@ -1,4 +1,4 @@
-//! Spans in which the process did not run.
+//! Freezes: spans in which the process did not run.
 
 use std::collections::VecDeque;
 
@@ -7,18 +7,18 @@ use trace_format::Freeze;
 use crate::collections::shrink::shrink_queue;
 use crate::model::wait::{Contention, Owner};
 
-/// The most that stay known.
+/// Maximum number of freezes kept.
 const MAX_FREEZES: usize = 1 << 12;
 
-/// The most recent spans in which the process did not run.
+/// The most recent freezes.
 #[derive(Debug, Default)]
 pub(crate) struct Freezes {
-    /// In the order of time: the next one begins when the last one has ended.
+    /// Ordered by time, without overlaps.
     freezes: VecDeque<Freeze>,
 }
 
 impl Freezes {
-    /// Adds the next one. One that does not come behind the last is none.
+    /// Adds the next freeze. Ignores one that overlaps the last, precedes it, or is empty.
     pub(crate) fn add(&mut self, freeze: Freeze) {
         let last_ns = self.freezes.back().map_or(0, |last| last.end_ns);
         if last_ns > freeze.begin_ns || freeze.begin_ns >= freeze.end_ns {
@@ -31,21 +31,21 @@ impl Freezes {
         shrink_queue(&mut self.freezes);
     }
 
-    /// Whether there was one between begin and end.
+    /// Returns whether a freeze overlaps the span.
     #[inline]
     pub(crate) fn has_any(&self, time: (u64, u64)) -> bool {
         !self.freezes.is_empty() && self.during(time).next().is_some()
     }
 
-    /// Those between begin and end, or in part.
+    /// Returns the freezes that overlap the span.
     fn during(&self, (start_ns, end_ns): (u64, u64)) -> impl Iterator<Item = &Freeze> {
         let first = (self.freezes).partition_point(|freeze| freeze.end_ns <= start_ns);
         let freezes = self.freezes.range(first..);
         freezes.take_while(move |freeze| freeze.begin_ns < end_ns)
     }
 
-    /// Calls `on_part` with each part of the time from begin to end, and whether the process did not run
-    /// in it. All of them take time, unless the whole takes none.
+    /// Calls `on_part` with each part of the span, and whether the process was frozen in it. No
+    /// part is empty, unless the span is.
     pub(crate) fn split(
         &self,
         (start_ns, end_ns): (u64, u64),
@@ -68,7 +68,7 @@ impl Freezes {
         }
     }
 
-    /// Nobody is to blame for what of these contentions was in such a time.
+    /// Blames the parts of these contentions that lie in a freeze on [`Owner::Frozen`].
     pub(crate) fn cut(&self, contentions: &mut Vec<Contention>) {
         let Some((first, last)) = contentions.first().zip(contentions.last()) else {
             return;
@@ -86,7 +86,7 @@ impl Freezes {
                 });
             });
         }
-        // What owners had one after the other is one freeze.
+        // Parts of consecutive owners that lie in the same freeze are one freeze.
         contentions.dedup_by(|next, last| {
             let is_one = next.owner == Owner::Frozen && last.owner == Owner::Frozen;
             if is_one {
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn time_is_split() {
-        // What is in disorder, or takes no time, is none.
+        // Freezes that are out of order or empty are ignored.
         let freezes = freezes(&[(10, 20), (15, 18), (20, 30), (40, 50), (60, 60)]);
         let all = [
             (5, 10, false),
@@ -182,7 +182,7 @@ mod tests {
         ];
         assert_eq!(contentions, cut);
 
-        // The first owner goes on behind the freeze: it had the lock once.
+        // The first owner goes on after the freeze: it held the lock once.
         let mut contentions = vec![part(0, 30, owner(1)), part(30, 60, owner(2))];
         freezes(&[(10, 20)]).cut(&mut contentions);
         let mut blame = Vec::new();

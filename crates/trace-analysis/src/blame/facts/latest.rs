@@ -17,17 +17,17 @@ pub(crate) trait Fact {
 #[derive(Debug)]
 pub(crate) struct LatestFacts<T> {
     threads: SeededMap<ThreadIndex, OfThread<T>>,
-    /// Whose fact came first, next, and so on.
+    /// The thread of each fact, in order of arrival.
     order: VecDeque<ThreadIndex>,
     max: usize,
 }
 
-/// Those of one thread.
+/// The facts of one thread.
 #[derive(Debug)]
 pub(crate) struct OfThread<T> {
-    /// In the order of time.
+    /// Ordered by time.
     facts: VecDeque<T>,
-    /// Near the one that was wanted last.
+    /// An index near the last one looked up.
     near: Cell<usize>,
 }
 
@@ -41,7 +41,7 @@ impl<T> Default for OfThread<T> {
 }
 
 impl<T: Fact> LatestFacts<T> {
-    /// Keeps so many.
+    /// Keeps at most `max` facts.
     pub(crate) fn new(max: usize) -> Self {
         Self {
             threads: SeededMap::default(),
@@ -50,7 +50,8 @@ impl<T: Fact> LatestFacts<T> {
         }
     }
 
-    /// Adds one. Costs the more the further back in time it is. Returns what is forgotten for it.
+    /// Adds a fact. The further back in time it lies, the more this costs. Returns the fact
+    /// forgotten in exchange, if any.
     pub(crate) fn add(&mut self, fact: T) -> Option<T> {
         let (thread, time_ns) = (fact.thread(), fact.time_ns());
         let facts = &mut self.threads.entry(thread).or_default().facts;
@@ -71,22 +72,22 @@ impl<T: Fact> LatestFacts<T> {
         forgotten
     }
 
-    /// All that are left, in no order.
+    /// Returns all remaining facts, in no particular order.
     pub(crate) fn into_facts(self) -> impl Iterator<Item = T> {
         self.threads
             .into_values()
             .flat_map(|of_thread| of_thread.facts)
     }
 
-    /// Those of a thread, if there are any.
+    /// Returns the facts of a thread, if there are any.
     pub(crate) fn of(&self, thread: ThreadIndex) -> Option<&OfThread<T>> {
         self.threads.get(&thread)
     }
 }
 
 impl<T: Fact> OfThread<T> {
-    /// Those at that time and later, in the order of time. Costs the less the nearer that is to the time
-    /// before.
+    /// Returns the facts from `time_ns` on, ordered by time. The closer `time_ns` is to the time of
+    /// the last call, the less this costs.
     pub(crate) fn from(&self, time_ns: u64) -> vec_deque::Iter<'_, T> {
         let Self { facts, near } = self;
         let first = count_near(facts, near.get(), |fact| fact.time_ns() < time_ns);

@@ -1,4 +1,4 @@
-//! What is known of all threads: safepoints, freezes, and what each was last heard of.
+//! Facts about all threads: safepoints, freezes, and the last event of each.
 
 pub(crate) mod freezes;
 pub(crate) mod latest;

@@ -1,4 +1,4 @@
-//! Spans in which all threads were stopped at safepoints.
+//! Safepoints: spans in which all threads were stopped.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -12,16 +12,16 @@ use crate::model::wait::SafepointPhase;
 /// The most recent safepoints.
 #[derive(Debug)]
 pub(crate) struct Safepoints {
-    /// In the order of time: the next one begins when the last one has ended.
+    /// Ordered by time, without overlaps.
     safepoints: VecDeque<Safepoint>,
-    /// Near the one that was wanted last.
+    /// An index near the last one looked up.
     near: Cell<usize>,
-    /// From when to when there is none, around the time that was asked for last.
+    /// A span without safepoints around the last time looked up.
     none: Cell<(u64, u64)>,
     max: usize,
 }
 
-/// The most that stay known.
+/// Maximum number of safepoints kept.
 const MAX_SAFEPOINTS: usize = 1 << 16;
 
 impl Default for Safepoints {
@@ -31,7 +31,7 @@ impl Default for Safepoints {
 }
 
 impl Safepoints {
-    /// Keeps this many.
+    /// Keeps at most `max` safepoints.
     fn new(max: usize) -> Self {
         Self {
             safepoints: VecDeque::new(),
@@ -41,7 +41,7 @@ impl Safepoints {
         }
     }
 
-    /// Adds the next one. One that does not come behind the last is none.
+    /// Adds the next safepoint. Ignores one that is out of order.
     pub(crate) fn add(&mut self, safepoint: Safepoint) {
         let Safepoint {
             begin_ns,
@@ -60,7 +60,7 @@ impl Safepoints {
         shrink_queue(&mut self.safepoints);
     }
 
-    /// Whether there was one between begin and end.
+    /// Returns whether a safepoint overlaps the span.
     #[inline]
     pub(crate) fn has_any(&self, (start_ns, end_ns): (u64, u64)) -> bool {
         let (from_ns, until_ns) = self.none.get();
@@ -69,7 +69,7 @@ impl Safepoints {
     }
 
     fn looks_for_any(&self, start_ns: u64, end_ns: u64) -> bool {
-        let first = self.first_behind(start_ns);
+        let first = self.first_ended_after(start_ns);
         let next = self.safepoints.get(first);
         let until_ns = next.map_or(u64::MAX, |next| next.begin_ns);
         if until_ns < end_ns {
@@ -83,16 +83,17 @@ impl Safepoints {
         false
     }
 
-    /// The first one that ended behind that time.
-    fn first_behind(&self, time_ns: u64) -> usize {
+    /// Returns the index of the first safepoint that ended after `time_ns`.
+    fn first_ended_after(&self, time_ns: u64) -> usize {
         let is_before = |safepoint: &Safepoint| safepoint.end_ns <= time_ns;
         let first = count_near(&self.safepoints, self.near.get(), is_before);
         self.near.set(first);
         first
     }
 
-    /// Calls `on_part` with each part of the time from begin to end, and its phase if it is one of
-    /// a safepoint. Parts may take no time. Costs the less the nearer that is to the time before.
+    /// Calls `on_part` with each part of the span, and the phase of the safepoint it lies in, if
+    /// any. Parts may be empty. The closer the span is to the last one looked up, the less this
+    /// costs.
     pub(crate) fn split(
         &self,
         start_ns: u64,
@@ -102,7 +103,7 @@ impl Safepoints {
         if !self.has_any((start_ns, end_ns)) {
             return on_part(start_ns, end_ns, None);
         }
-        let first = self.first_behind(start_ns);
+        let first = self.first_ended_after(start_ns);
         let mut at_ns = start_ns;
         for safepoint in self.safepoints.range(first..) {
             if safepoint.begin_ns >= end_ns {
@@ -169,7 +170,7 @@ mod tests {
         assert_eq!(parts(&safepoints, 15, 18), [(15, 18, REACHED)]);
         assert_eq!(parts(&safepoints, 20, 30), [(20, 30, None)]);
         assert_eq!(parts(&safepoints, 7, 7), []);
-        // The first one is forgotten, and what is in disorder is none.
+        // The first one is forgotten, and those out of order are ignored.
         safepoints.add(safepoint(55, 54, 58));
         safepoints.add(safepoint(45, 46, 47));
         safepoints.add(safepoint(60, 61, 62));

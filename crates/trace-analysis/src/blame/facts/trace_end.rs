@@ -1,4 +1,4 @@
-//! The last event of each thread, and with it the end of the trace.
+//! The time of each thread's last event, and the end of the trace.
 
 use trace_format::ThreadId;
 
@@ -9,16 +9,17 @@ use crate::model::entity::ThreadIndex;
 /// The times of the last events, in nanoseconds since the trace's start.
 #[derive(Debug, Default)]
 pub(crate) struct LastEvents {
-    /// The thread of the last event: events come by the buffer.
+    /// The thread of the last event: events arrive buffer by buffer.
     current: ThreadId,
     current_ns: u64,
     others: SeededMap<ThreadId, u64>,
-    /// Of all threads, and of what else says that the trace went on.
+    /// The latest time at which the trace is known to have gone on, over all threads and other
+    /// evidence.
     end_ns: u64,
 }
 
 impl LastEvents {
-    /// The thread wrote an event then.
+    /// Notes that the thread wrote an event at `time_ns`.
     #[inline]
     pub(crate) fn add(&mut self, thread: ThreadId, time_ns: u64) {
         if thread != self.current {
@@ -29,12 +30,12 @@ impl LastEvents {
         self.current_ns = self.current_ns.max(time_ns);
     }
 
-    /// The trace went on until then at least.
+    /// Notes that the trace went on until `time_ns` at least.
     pub(crate) fn end(&mut self, time_ns: u64) {
         self.end_ns = self.end_ns.max(time_ns);
     }
 
-    /// Forgets when threads that have ended were last heard of.
+    /// Forgets the last events of threads that have ended.
     pub(crate) fn forget(&mut self, has_ended: impl Fn(ThreadId) -> bool) {
         self.others.retain(|&thread, _| !has_ended(thread));
         shrink_map(&mut self.others);
@@ -46,7 +47,7 @@ impl LastEvents {
         *last_ns = self.current_ns.max(*last_ns);
     }
 
-    /// What is known at the end of the trace. `threads` says who is who.
+    /// Returns the end of the trace. `threads` maps thread IDs to indices.
     pub(crate) fn finish(
         mut self,
         threads: impl Iterator<Item = (ThreadId, ThreadIndex)>,
@@ -63,14 +64,14 @@ impl LastEvents {
 /// The end of a trace.
 #[derive(Debug)]
 pub(crate) struct TraceEnd {
-    /// When, as far as known.
+    /// Time of the end, as far as it is known.
     pub(crate) time_ns: u64,
     last_ns: SeededMap<ThreadIndex, u64>,
 }
 
 impl TraceEnd {
-    /// The thread did something else after it was seen to wait then: the end of the
-    /// wait is lost.
+    /// Returns whether the thread wrote an event after `waiting_ns`, when it was last seen waiting:
+    /// then the end of its wait is lost.
     pub(crate) fn went_on(&self, thread: ThreadIndex, waiting_ns: u64) -> bool {
         self.last_ns
             .get(&thread)

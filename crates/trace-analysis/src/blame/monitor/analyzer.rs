@@ -1,32 +1,29 @@
-//! The intrinsic lock analyzer (paper, section 4.1): replays the events of one
-//! lock, in order, and finds out who made whom wait.
+//! The intrinsic lock analyzer (paper, section 4.1): replays the events of one lock, in order, and
+//! finds out who made whom wait.
 //!
 //! # Who is to blame
 //!
-//! A wait lasts from a thread's contended enter to its contended entered. An
-//! exit by X at *t* says that X held the lock until *t*, and since when, if that
-//! was while somebody waited; an entered of X at *t* says that X holds it from *t*
-//! on. So a wait is split at those boundaries, and each part is blamed
+//! A wait takes from a thread's contended enter to its contended entered. An exit by X at *t* says
+//! that X held the lock until *t*, and since when, if a thread waited meanwhile; an entered by X at
+//! *t* says that X holds it from *t* on. So a wait is split at those boundaries, and each part is
+//! blamed
 //!
-//! * on X, from where its exit says that it acquired the lock, or its entered event,
-//!   to the exit. If the exit does not say ([`Holds::NotKnown`]), X must have barged
-//!   in some time since the last boundary: it is blamed from there, unless somebody
-//!   else was seen to acquire the lock;
-//! * on nobody ([`Owner::Free`]) from an exit to the next acquisition, as long as a
-//!   thread waits that began before the exit: each release would see it, and write an
-//!   event. In traces without holds, others may have had the lock meanwhile
-//!   ([`UnknownOwner::HandOff`]);
-//! * on nobody ([`UnknownOwner::NoExit`]) where the lock changed hands without
-//!   an exit being written: the owner saw no thread queued, as a thread writes
-//!   its enter before it is queued;
-//! * on nobody ([`UnknownOwner::Lost`]) where events are lost. If it is not known
-//!   who lost them, the thread may not even have waited all the time: one of them
-//!   may have ended its wait, and another one begun the next, as late as within the
-//!   hold whose release comes first after them.
+//! * on X, from the acquisition that its exit reports, or its entered event, to the exit. If the
+//!   exit does not report it ([`Holds::NotKnown`]), X must have barged in some time since the last
+//!   boundary: it is blamed from there, unless another thread was seen to acquire the lock;
+//! * on nobody ([`Owner::Free`]) from an exit to the next acquisition, as long as a thread waits
+//!   that began before the exit: each release would see it, and write an event. In traces without
+//!   holds, others may have had the lock meanwhile ([`UnknownOwner::HandOff`]);
+//! * on nobody ([`UnknownOwner::NoExit`]) where the lock changed hands without an exit being
+//!   written: the owner saw no thread queued, because a thread writes its enter before it is
+//!   queued;
+//! * on nobody ([`UnknownOwner::Lost`]) where events are lost. If it is not known who lost them,
+//!   the thread may not even have waited all the time: one of the lost events may have ended its
+//!   wait, and another begun the next one, at the latest within the hold that is released first
+//!   after them.
 //!
-//! The order of events is that of their sequence numbers. The clocks of two
-//! processors may disagree a little; parts are clamped to the wait, so that they
-//! always add up to its duration.
+//! Events are ordered by sequence number. The clocks of two processors may disagree a little; parts
+//! are clamped to the wait, so that they always add up to its duration.
 
 use trace_format::ParkTimeout;
 
@@ -49,14 +46,13 @@ use crate::resolve::stacks::Stacks;
 #[derive(Clone, Copy, Debug)]
 struct Interval {
     end_ns: u64,
-    /// The owner, from the view of threads that began to wait within the
-    /// interval.
+    /// The owner, as seen by threads that began to wait within the interval.
     owner: PackedOwner,
-    /// The owner, from the view of threads that waited before: the interval's
-    /// events may tell who held the lock at its end, but not since when.
+    /// The owner, as seen by threads that waited before: the interval's events may show who held
+    /// the lock at its end, but not since when.
     owner_for_earlier: PackedOwner,
     is_gap: bool,
-    /// The owner has the lock beyond its end.
+    /// The owner keeps the lock beyond the end.
     goes_on: bool,
     /// The owner did not wait itself meanwhile.
     is_direct: bool,
@@ -115,56 +111,56 @@ impl interval::Interval for Interval {
 #[derive(Debug)]
 pub(crate) struct LockAnalyzer {
     lock: LockIndex,
-    /// Exits say for how long the lock was held.
+    /// Exits report for how long the lock was held.
     has_holds: bool,
-    /// What is asked for about owners.
+    /// The detail requested about owners.
     detail: Detail,
     owner_state: OwnerState,
-    /// The thread that has the lock, if one was seen to have it and not to release it.
+    /// The thread that has the lock, if one was seen with it and not seen to release it.
     holder: Option<Holder>,
-    /// Made when the first thread waits: for many locks none ever does.
+    /// Created when the first thread waits: for many locks no thread ever does.
     contended: Option<Box<Contended>>,
 }
 
-/// What is known because of the threads that wait.
+/// The state needed only because threads wait.
 #[derive(Debug, Default)]
 struct Contended {
     waiters: Waiters<Waiter>,
     /// Empty while no thread waits.
     timeline: Timeline<Interval>,
-    /// None of the owners from that position on waited itself meanwhile.
+    /// Position from which on no owner waited itself.
     direct_from: u64,
 }
 
 impl Contended {
-    /// When the owner may have changed last, for those who wait now.
+    /// Returns the last time at which the owner may have changed, for the threads waiting now.
     fn last_boundary_ns(&mut self) -> u64 {
         let last_ns = self.timeline.last_end_ns();
         last_ns.unwrap_or_else(|| self.waiters.earliest_ns(|_| true).unwrap_or(0))
     }
 }
 
-/// A thread releases the lock.
+/// A release of the lock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exit {
     pub(crate) thread: ThreadIndex,
     pub(crate) time_ns: u64,
     pub(crate) holds: Holds,
     pub(crate) chain: ChainIndex,
-    /// Since then the thread has not waited.
+    /// The thread has not waited since then.
     pub(crate) waited_until_ns: u64,
 }
 
-/// What the lock's last event says about its owner.
+/// The owner after the lock's last event, as far as that shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OwnerState {
-    /// Nothing.
+    /// Nothing is known.
     Unseen,
-    /// The thread acquired the lock, in the code of the chain.
+    /// The thread acquired the lock, in the code of the call chain.
     Entered(ThreadIndex, Option<ChainIndex>),
     /// A thread released the lock.
     Released,
-    /// Events are lost; of some of them it is not known whose they were.
+    /// Events are lost, some of them possibly by unknown threads.
     Lost { of_nobody: bool },
 }
 
@@ -175,7 +171,7 @@ struct Waiter {
     chain: ChainIndex,
     start: Start,
     after_wait: bool,
-    /// By the clock, it did not begin before the last boundary.
+    /// By the clock, the wait did not begin before the last boundary.
     is_in_time: bool,
 }
 
@@ -195,7 +191,7 @@ impl LockAnalyzer {
         self.lock
     }
 
-    /// A thread begins to wait.
+    /// Handles a thread that begins to wait.
     pub(crate) fn enter(
         &mut self,
         id: WaitId,
@@ -218,7 +214,7 @@ impl LockAnalyzer {
         contended.waiters.push(thread, time_ns, waiter);
     }
 
-    /// A thread that begins to wait saw the owner, if it could.
+    /// Notes the owner that a thread saw when it began to wait, if it could see one.
     pub(crate) fn see_owner(
         &mut self,
         waiter: ThreadIndex,
@@ -226,11 +222,12 @@ impl LockAnalyzer {
         stacks: &Stacks,
     ) {
         let is_other = |holder: &Holder| !holder.is(waiter, stacks);
-        // Whoever is seen later has got the lock without an event.
+        // An owner seen later has acquired the lock without an event.
         self.holder = owner.filter(is_other).or(self.holder.filter(is_other));
     }
 
-    /// A thread acquires the lock that it waited for; `safepoint_ns` of the wait was a safepoint.
+    /// Handles an acquisition by a thread that waited; `safepoint_ns` of the wait was in a
+    /// safepoint.
     pub(crate) fn entered(
         &mut self,
         thread: ThreadIndex,
@@ -254,7 +251,7 @@ impl LockAnalyzer {
         self.holder = Some(Holder::Thread(thread));
     }
 
-    /// A thread releases the lock.
+    /// Handles a release.
     pub(crate) fn exit(&mut self, exit: &Exit, stacks: &Stacks, context: &mut Context<'_>) {
         let Exit {
             thread,
@@ -282,7 +279,7 @@ impl LockAnalyzer {
             if let OwnerState::Lost { of_nobody: true } = self.owner_state
                 && let Some(contended) = &mut self.contended
             {
-                // It may have begun before what is lost.
+                // It may have begun before the loss.
                 contended.timeline.doubt_next();
             }
             owner_for_earlier = owner;
@@ -299,7 +296,8 @@ impl LockAnalyzer {
         self.holder = self.holder.filter(|holder| !holder.is(thread, stacks));
     }
 
-    /// Since when those who wait may blame the thread that releases the lock, or earlier.
+    /// Returns the time since which waiting threads may blame the thread that releases the lock, or
+    /// an earlier one.
     fn blamed_since_ns(&mut self, exit: &Exit) -> u64 {
         let may_have_gone_on = match (exit.holds, self.owner_state) {
             (Holds::For { holds: 1, .. }, OwnerState::Entered(entered, _)) => {
@@ -317,9 +315,8 @@ impl LockAnalyzer {
         }
     }
 
-    /// The owner acquired the lock then, as its exit says. If that stands for several holds,
-    /// they are taken as if the last one had lasted for all of them, and the pauses between
-    /// them had come before.
+    /// Adds the acquisition that an exit reports. If the exit stands for several holds, they are
+    /// taken as one hold of the same total duration up to the exit, after all pauses between them.
     fn acquired(
         &mut self,
         (owner, is_direct): (Owner, bool),
@@ -334,7 +331,7 @@ impl LockAnalyzer {
         // Its entered event may be lost.
         let may_have_waited = has_entered || matches!(self.owner_state, OwnerState::Lost { .. });
         let barging_holds = holds - u16::from(may_have_waited);
-        // Since its entered event it cannot have let go of the lock unseen.
+        // Since its entered event it cannot have released the lock unseen.
         let goes_on = has_entered && holds == 1;
         let (before, owner_for_earlier) = match (goes_on, has_entered) {
             (true, _) => (self.owner_before_acquisition(), owner),
@@ -358,7 +355,7 @@ impl LockAnalyzer {
         self.end_interval(interval, counters);
     }
 
-    /// A thread waits that has seen the last boundary.
+    /// Returns whether a waiting thread has seen the last boundary.
     fn somebody_waited_before(&self) -> bool {
         self.contended.as_ref().is_some_and(|contended| {
             let first = contended.waiters.first();
@@ -366,8 +363,8 @@ impl LockAnalyzer {
         })
     }
 
-    /// Who had the lock between the last boundary and the acquisition that follows, for
-    /// those who began to wait in between.
+    /// Returns who had the lock between the last boundary and the acquisition that follows, for
+    /// threads that began to wait in between.
     fn owner_before_acquisition(&self) -> Owner {
         match self.nobody() {
             // A release would have seen the thread that waited before.
@@ -376,15 +373,15 @@ impl LockAnalyzer {
         }
     }
 
-    /// An event of `thread` is lost.
+    /// Handles the loss of an event of `thread`.
     pub(crate) fn lost(&mut self, thread: ThreadIndex, context: &mut Context<'_>) {
-        // If the thread waited, the lost event is the end of its wait: what it
-        // writes later must not be taken for that.
+        // If the thread waited, the lost event ended its wait: its later events must not be taken
+        // for that.
         self.abandon_wait(thread, context);
         self.lose_owner(false, context.counters);
     }
 
-    /// That many events of the lock are lost, it is not known whose.
+    /// Handles the loss of this many events of unknown threads.
     pub(crate) fn gap(&mut self, numbers: u64, counters: &mut Counters) {
         if let Some(contended) = &mut self.contended {
             contended.timeline.lose(numbers);
@@ -393,7 +390,7 @@ impl LockAnalyzer {
     }
 
     fn lose_owner(&mut self, is_gap: bool, counters: &mut Counters) {
-        // Without a duration: it only tells who began to wait before the loss.
+        // The empty interval only marks who began to wait before the loss.
         let interval = Interval::unknown(0, UnknownOwner::Lost, is_gap);
         self.end_interval(interval, counters);
         let since_gap = self.owner_state == OwnerState::Lost { of_nobody: true };
@@ -403,7 +400,7 @@ impl LockAnalyzer {
         self.holder = None;
     }
 
-    /// The waits that have not ended.
+    /// Returns the waits that have not ended.
     pub(crate) fn open_waits(&self) -> impl Iterator<Item = UnendedWait> {
         let contended = self.contended.iter();
         let waiters = contended.flat_map(|contended| contended.waiters.iter());
@@ -416,7 +413,7 @@ impl LockAnalyzer {
         })
     }
 
-    /// The waits that have not ended, for a snapshot.
+    /// Returns the waits that have not ended, for a snapshot.
     pub(crate) fn open(&self, stacks: &Stacks) -> impl Iterator<Item = OpenWait> {
         let contended = self.contended.iter();
         let waiters = contended.flat_map(|contended| contended.waiters.iter());
@@ -432,7 +429,7 @@ impl LockAnalyzer {
         })
     }
 
-    /// Who has the lock, for a thread that still waits for it, as far as it was seen.
+    /// Returns the last known owner, for a thread that still waits.
     fn holder(&self, waiter: ThreadIndex, stacks: &Stacks) -> Owner {
         let holder = self.holder.and_then(|holder| holder.thread(stacks));
         match (holder, self.owner_state) {
@@ -451,8 +448,8 @@ impl LockAnalyzer {
         }
     }
 
-    /// Describes a wait that ended, as far as known, when the thread acquired the lock.
-    /// `last` is the interval that ends then.
+    /// Describes a wait that ended, as far as known, when the thread acquired the lock. `last` is
+    /// the interval that ends then.
     fn describe_wait(&mut self, waiter: &Waiter, last: Interval, context: &mut Context<'_>) {
         let timeline = self.contended.as_ref().map(|contended| &contended.timeline);
         let saw_boundary = timeline.is_some_and(|known| waiter.start.position < known.end());
@@ -512,7 +509,7 @@ impl LockAnalyzer {
         timeline.describe(&view, u64::MAX, self.detail, context.spans, wait);
     }
 
-    /// What stands for an owner between the last boundary and an acquisition.
+    /// Returns the substitute for an owner between the last boundary and an acquisition.
     fn nobody(&self) -> Owner {
         Owner::Unknown(match self.owner_state {
             OwnerState::Released if self.has_holds => return Owner::Free,
@@ -532,7 +529,7 @@ impl LockAnalyzer {
         }
     }
 
-    /// Forgets that `thread` waits: it went on without an entered event.
+    /// Forgets the wait of a thread that went on without an entered event.
     fn abandon_wait(&mut self, thread: ThreadIndex, context: &mut Context<'_>) {
         if self.remove_waiter(thread).is_some() {
             context.counters.add(Counter::WaitsWithoutEntered, 1);
@@ -545,7 +542,7 @@ impl LockAnalyzer {
         self.contended.as_mut()?.waiters.take(thread)
     }
 
-    /// Forgets what no waiting thread has seen.
+    /// Forgets the intervals that no waiting thread has seen.
     fn forget_unseen(&mut self, spans: &mut HoldSpans) {
         if let Some(Contended {
             waiters, timeline, ..
@@ -556,7 +553,7 @@ impl LockAnalyzer {
         }
     }
 
-    /// No more events: passes on what waits have in common.
+    /// Ends the trace: passes on what waits have in common.
     pub(crate) fn finish(&mut self, spans: &mut HoldSpans) {
         if let Some(Contended { timeline, .. }) = self.contended.as_deref_mut() {
             timeline.forget_before(timeline.end(), spans);
@@ -599,7 +596,7 @@ impl LockAnalyzer {
 /// A wait that has not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct UnendedWait {
-    // In the order in which they began.
+    // The order in which the waits began.
     start_ns: u64,
     thread: ThreadIndex,
     lock: LockIndex,

@@ -19,9 +19,9 @@ use crate::resolve::stacks::Stacks;
 pub(crate) struct LockDispatcher {
     /// Position of the trace among those analyzed.
     trace: u32,
-    /// Exits say for how long the lock was held.
+    /// Exits report for how long the lock was held.
     has_holds: bool,
-    /// Where threads' stacks are: of some owners only an address on theirs is known.
+    /// The threads' stacks: some owners are known only by an address on theirs.
     stacks: Stacks,
     analyzers: CachedMap<LockId, LockAnalyzer>,
 }
@@ -40,8 +40,8 @@ impl LockDispatcher {
         &mut self.stacks
     }
 
-    /// Whether `lock` is not described: this is its first step, and another one than its
-    /// description. Its last step tells nothing.
+    /// Returns whether `lock` is not described: whether this is its first step, but not its
+    /// description. The last step does not matter.
     pub(crate) fn lacks_description(step: &Step<&LockEvent>) -> bool {
         match step {
             Step::Gap { number, .. } => *number == 0,
@@ -52,7 +52,7 @@ impl LockDispatcher {
         }
     }
 
-    /// Replays the next step of `lock`. The first one of all is its description.
+    /// Replays the next step of `lock`. Its very first step is its description.
     pub(crate) fn dispatch(
         &mut self,
         lock: LockId,
@@ -129,18 +129,18 @@ impl LockDispatcher {
         }
     }
 
-    /// The lock of that number, if it is described and has not ended.
+    /// Returns the lock with this ID, if it is described and has not ended.
     pub(crate) fn lock(&mut self, lock: LockId) -> Option<LockIndex> {
         let analyzer = self.analyzers.get_mut(lock)?;
         Some(analyzer.lock())
     }
 
-    /// The locks that have not ended.
+    /// Returns the locks that have not ended.
     pub(crate) fn locks(&self) -> impl Iterator<Item = LockIndex> {
         self.analyzers.values().map(LockAnalyzer::lock)
     }
 
-    /// The waits that have not ended.
+    /// Returns the waits that have not ended.
     pub(crate) fn open(&self) -> Vec<OpenWait> {
         let mut open = Vec::new();
         for analyzer in self.analyzers.values() {
@@ -149,7 +149,7 @@ impl LockDispatcher {
         open
     }
 
-    /// No more events: passes on the waits that have not ended, in the order in which they began.
+    /// Ends the trace: passes on the waits that have not ended, in the order in which they began.
     pub(crate) fn finish(mut self, end: &TraceEnd, context: &mut Context<'_>) {
         let analyzers = self.analyzers.iter();
         let open = analyzers.flat_map(|(lock, analyzer)| {
@@ -169,7 +169,7 @@ impl LockDispatcher {
     }
 }
 
-/// What has to be found out about the owners of a lock where `wanted` is asked for: of one
+/// Returns the detail needed about the owners of a lock where `wanted` is requested: for a lock
 /// that guards the initialization of a class, the thread stands for the code.
 pub(crate) fn detail_of(lock: LockIndex, wanted: Detail, entities: &Entities) -> Detail {
     match entities.initialized_class(lock) {

@@ -1,34 +1,34 @@
-//! When threads waited last, as far as their own events tell.
+//! The end of each thread's last wait, by the thread's own events.
 //!
-//! A thread writes its events in order. So whether an owner waited itself is known when it releases
-//! the lock, before its waits for other locks have been put in order with what other threads wrote.
+//! A thread writes its events in order. So when it releases a lock, it is known whether it waited
+//! itself, before its waits for other locks have been ordered with the events of other threads.
 
 use trace_format::{Event, ThreadId};
 
 use crate::collections::hash::SeededMap;
 use crate::collections::shrink::shrink_map;
 
-/// The last waits of threads whose buffers come in order, and of others as much as is known.
+/// The end of each thread's last wait; unknown where buffers are missing or late.
 #[derive(Debug, Default)]
 pub(crate) struct LastWaitEnds {
-    /// The thread of the last buffer: events come by the buffer.
+    /// The thread of the last buffer: events arrive buffer by buffer.
     current: Option<ThreadId>,
     of_current: LastWait,
     others: SeededMap<ThreadId, LastWait>,
 }
 
-/// When a thread waited last.
+/// The end of a thread's last wait.
 #[derive(Clone, Copy, Debug, Default)]
 struct LastWait {
     time_ns: u64,
-    /// Number of the buffer that comes next.
+    /// Number of the next buffer.
     next_buffer: u64,
-    /// A buffer is missing, or comes later: the thread may have waited until its next event.
+    /// A buffer is missing or late: the thread may have waited until its next event.
     is_unknown: bool,
 }
 
 impl LastWaitEnds {
-    /// The events to come are of that buffer.
+    /// Begins a buffer of the thread: the next events belong to it.
     pub(crate) fn begin_buffer(&mut self, thread: ThreadId, index: u64) {
         if self.current != Some(thread) {
             if let Some(before) = self.current.replace(thread) {
@@ -53,8 +53,8 @@ impl LastWaitEnds {
         self.of_current.waits(time_ns);
     }
 
-    /// For how long the thread had not waited when it released a lock, in nanoseconds; 0 if that is not
-    /// known.
+    /// Returns for how long the thread had not waited when it released a lock, in nanoseconds; 0 if
+    /// that is not known.
     pub(crate) fn since(&mut self, thread: ThreadId, time_ns: u64) -> u32 {
         if self.current != Some(thread) {
             return 0;
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn behind_a_missing_buffer_nothing_is_known_of_what_was_before() {
+    fn nothing_is_known_from_before_a_missing_buffer() {
         let mut waits = LastWaitEnds::default();
         waits.begin_buffer(ONE, 0);
         waits.add(&entered(10));

@@ -1,4 +1,4 @@
-//! Intrinsic locks: replays the events of each (paper, section 4.1).
+//! Intrinsic locks: replays the events of each lock (paper, section 4.1).
 
 pub(crate) mod analyzer;
 pub(crate) mod dispatcher;

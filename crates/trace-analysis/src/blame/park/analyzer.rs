@@ -1,13 +1,13 @@
-//! The analyzer of one lock of `java.util.concurrent` (paper, section 3.3, figure
-//! 5, and section 4.1): replays the events of those who park on it, in order, and
-//! finds out who made whom wait. [`Ownership`] says who is to blame.
+//! The analyzer of one lock of `java.util.concurrent` (paper, section 3.3, figure 5, and section
+//! 4.1): replays the events of the threads that park on it, in order, and finds out who made whom
+//! wait. [`Ownership`] determines who is to blame.
 //!
-//! # What is one wait
+//! # Extent of a wait
 //!
-//! A thread that is woken and does not get the lock parks again, still in its
-//! place in the queue. That is one wait. So a wait is known to have ended only
-//! when the thread does something else with the lock, or a while later. And the
-//! call chain of the last owner is known when that releases the lock.
+//! A woken thread that does not get the lock parks again and keeps its place in the queue. All of
+//! that is one wait. So a wait is known to have ended only when the thread does something else with
+//! the lock, or some time later. The call chain of the last owner is known when the owner releases
+//! the lock.
 
 use std::collections::VecDeque;
 
@@ -30,7 +30,7 @@ use crate::model::wait::{Mechanism, OpenWait, Owner, UnknownOwner, WaitEnd, Wait
 use crate::order::park::event::{Begin, End, Release, Unpark};
 use crate::order::park::permits::Waker;
 
-/// A thread that waits for the lock, or did until a short time ago.
+/// A thread that waits for the lock, or did until recently.
 #[derive(Clone, Copy, Debug)]
 struct Waiter {
     id: WaitId,
@@ -39,11 +39,11 @@ struct Waiter {
     after_wait: bool,
     access: Access,
     start: Start,
-    /// How long it would park at most, as it said first.
+    /// Timeout of the park, as first given.
     timeout: ParkTimeout,
-    /// When it parked last.
+    /// Time of the last park.
     parked_ns: u64,
-    /// How its last park ended; open as long as none has.
+    /// How the last park ended; open until one has.
     end: WaitEnd,
     safepoint_ns: u64,
     state: State,
@@ -58,7 +58,7 @@ enum State {
         /// Position in the ownership.
         position: u64,
     },
-    /// It has the lock, or has given up.
+    /// It has acquired the lock, or has given up.
     Ended {
         at_ns: u64,
         /// Position in the ownership.
@@ -72,11 +72,11 @@ impl Waiter {
     }
 }
 
-/// How many events of a domain are lost.
+/// Number of events lost in a domain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Losses {
     pub(super) all: u64,
-    /// Those of which it is not known who wrote them.
+    /// Losses of unknown threads.
     pub(super) of_nobody: u64,
 }
 
@@ -98,34 +98,34 @@ pub(super) struct LockAnalyzer {
     synchronizer: Synchronizer,
     ownership: Ownership,
     queue: Queue,
-    /// Losses that have been taken into account.
+    /// Losses already accounted for.
     losses: Losses,
-    /// Waits that are about to be passed on; kept to reuse its memory.
+    /// Waits about to be passed on; kept to reuse the memory.
     over: Vec<(u64, Ticket)>,
-    /// When something happened to it last, in steps of its group.
+    /// Time of the lock's last event, in steps of its group.
     pub(super) last_step: u64,
-    /// A thread released it that never acquired it.
+    /// A thread that never acquired it released it.
     is_signalled: bool,
-    /// Another one did.
+    /// A thread that acquired it released it.
     is_released: bool,
 }
 
-/// The threads that wait, or did until a short time ago.
+/// The threads that wait, or did until recently.
 #[derive(Debug, Default)]
 struct Queue {
     waiters: Waiters<Waiter>,
-    /// Those that are parked, by what they want.
+    /// The parked threads, by access.
     parked: [TicketHeap<Ticket>; 2],
-    /// The first of those parked that want the lock alone, once somebody has asked.
+    /// The first parked thread that wants exclusive access; cached when looked up.
     first_writer: Option<Option<Queued>>,
-    /// Those that are awake, by position, and some that were.
+    /// The threads that are awake, by position, and some that were.
     awake: VecDeque<(u64, Ticket)>,
     awake_len: usize,
-    /// Those whose wait has ended, by position.
+    /// The threads whose wait has ended, by position.
     ended: TicketHeap<(u64, Ticket)>,
 }
 
-/// A thread that is in the queue, and where it stands.
+/// A queued thread and its place.
 #[derive(Clone, Copy, Debug)]
 struct Queued {
     ticket: Ticket,
@@ -157,7 +157,7 @@ impl Queue {
         self.note(queued, access, state);
     }
 
-    /// Changes a waiter, which is too large to be copied before and after each change.
+    /// Changes a waiter in place: it is too large to be copied before and after each change.
     fn set(&mut self, ticket: Ticket, change: impl FnOnce(&mut Waiter)) {
         let Some(waiter) = self.waiters.get_mut(ticket) else {
             return;
@@ -179,7 +179,7 @@ impl Queue {
         Some(waiter)
     }
 
-    /// Who waits for this access is in this state from now on.
+    /// Notes a new state of a thread that waits for this access.
     fn note(&mut self, waiter: Queued, access: Access, state: State) {
         let Queued { ticket, thread, .. } = waiter;
         let waiters = &mut self.waiters;
@@ -196,7 +196,7 @@ impl Queue {
             State::Awake { position, .. } => {
                 if self.awake.len() >= self.awake_len * 2 + FEW {
                     let awake = self.awake.make_contiguous();
-                    // Only those of one position can be out of order.
+                    // Only threads of one position can be out of order.
                     awake.sort_unstable();
                     let mut last = None;
                     self.awake.retain(|&entry| {
@@ -216,7 +216,7 @@ impl Queue {
         }
     }
 
-    /// It is no longer in this state.
+    /// Forgets this state of a thread.
     fn forget(&mut self, ticket: Ticket, access: Access, state: State) {
         match state {
             State::Parked => {
@@ -231,13 +231,13 @@ impl Queue {
         }
     }
 
-    /// The first of those parked that want this.
+    /// Returns the first parked thread that wants this access.
     fn first_parked(&mut self, access: Access) -> Option<Ticket> {
         let waiters = &self.waiters;
         self.parked[access as usize].first(|ticket| is_parked(waiters, ticket))
     }
 
-    /// The first of those parked that want the lock alone.
+    /// Returns the first parked thread that wants exclusive access.
     fn first_writer(&mut self) -> Option<Queued> {
         if self.first_writer.is_none() {
             let first = self.first_parked(Access::Exclusive);
@@ -247,15 +247,15 @@ impl Queue {
         self.first_writer.flatten()
     }
 
-    /// Those that are awake.
+    /// Returns the threads that are awake.
     fn all_awake(&self) -> Vec<Ticket> {
         let awake = self.awake.iter().copied();
         let awake = awake.filter(|&entry| is_awake(&self.waiters, entry));
         awake.map(|(_, ticket)| ticket).collect()
     }
 
-    /// Position of the interval in which the first of those began to wait that are parked. One that
-    /// is awake may have given up and left the queue, which writes no event.
+    /// Returns the position of the interval in which the first parked thread began to wait. A
+    /// thread that is awake may have given up and left the queue, which writes no event.
     fn first_queued(&mut self) -> Option<u64> {
         let first_parked =
             [Access::Exclusive, Access::Shared].map(|access| self.first_parked(access));
@@ -264,7 +264,8 @@ impl Queue {
         first.map(|waiter| waiter.start.position)
     }
 
-    /// There may be some awake since before one position, or that ended before another one.
+    /// Returns whether threads may have been awake since before one position, or have ended their
+    /// wait before another.
     #[inline]
     fn may_have_not_parked(&self, awake_before: u64, ended_before: u64) -> bool {
         let awake = self.awake.front();
@@ -272,8 +273,8 @@ impl Queue {
             || self.ended.peek().is_some_and(|(at, _)| at < ended_before)
     }
 
-    /// Adds those awake since before one position and those that ended before another one, in
-    /// the order in which they began to wait. They are about to be removed.
+    /// Adds the threads awake since before one position and those whose wait ended before another,
+    /// in the order in which they began to wait. The caller removes them.
     fn take_not_parked(
         &mut self,
         awake_before: u64,
@@ -319,15 +320,13 @@ fn is_ended(waiters: &Waiters<Waiter>, (at, ticket): (u64, Ticket)) -> bool {
     )
 }
 
-/// So many entries may be of threads that are not awake any more in any case.
+/// Number of stale entries of awake threads that is always tolerated.
 const FEW: usize = 16;
 
-/// After this many boundaries, a thread that was woken has the lock, or has given
-/// up.
+/// Number of boundaries after which a woken thread has acquired the lock, or has given up.
 const SHORT_WHILE: u64 = 256;
 
-/// The same where each release is a boundary: a thread that was woken has to get a
-/// processor first.
+/// The same where each release is a boundary: a woken thread has to get a processor first.
 const SHORT_WHILE_OF_RELEASES: u64 = 1 << 16;
 
 impl LockAnalyzer {
@@ -345,18 +344,18 @@ impl LockAnalyzer {
         }
     }
 
-    /// All threads that released it never had it.
+    /// Returns whether all releases so far came from threads that never acquired the lock.
     pub(super) fn is_signalled_only(&self) -> bool {
         self.is_signalled && !self.is_released
     }
 
-    /// A thread that never acquired it releases it.
+    /// Notes a release by a thread that never acquired the lock.
     pub(super) fn signal(&mut self) {
         self.is_signalled = true;
     }
 
-    /// The thread did not wait for an owner, but in its last park for a waker. Returns that
-    /// with its parks before.
+    /// Removes a thread that turned out to wait for a waker, not for an owner, in its last park.
+    /// Returns that wait, including earlier parks.
     pub(super) fn leave(
         &mut self,
         thread: ThreadIndex,
@@ -376,29 +375,30 @@ impl LockAnalyzer {
         )
     }
 
-    /// It has been seen that the lock can have an owner.
+    /// Returns whether the lock is known to have an owner.
     pub(super) fn knows_owner(&self) -> bool {
         self.ownership.is_known_by_lock()
     }
 
-    /// A thread waits.
+    /// Returns whether a thread waits.
     pub(super) fn is_in_use(&self) -> bool {
         !self.queue.parked.iter().all(TicketHeap::is_empty)
     }
 
-    /// How much is remembered: waits of threads that have been woken, and who had the lock.
+    /// Returns the size of the remembered state: waits of woken threads, and intervals with an
+    /// owner.
     pub(super) fn remembered(&self) -> usize {
         self.queue.awake_len + self.queue.ended.len() + self.ownership.remembered()
     }
 
-    /// Gives back room that is not needed any more.
+    /// Releases memory that is not needed any more.
     pub(super) fn shrink(&mut self) {
         shrink_queue(&mut self.queue.awake);
         self.over = Vec::new();
         self.ownership.shrink();
     }
 
-    /// The wait of a thread, which is parked.
+    /// Returns the wait of a parked thread.
     pub(super) fn open_wait(&self, thread: ThreadIndex) -> Option<OpenWait> {
         let waiter = self.queue.waiters.get(self.queue.waiters.find(thread)?)?;
         Some(OpenWait {
@@ -417,20 +417,20 @@ impl LockAnalyzer {
         })
     }
 
-    /// The thread that has the lock after the events so far, and where it acquired it, if they
-    /// tell. Costs as much as there are threads that wait.
+    /// Returns the thread that holds the lock after the events so far, and where it acquired the
+    /// lock, as far as events show. Takes time proportional to the number of waiting threads.
     pub(super) fn holder(&self) -> Option<(ThreadIndex, ChainIndex)> {
         let thread = self.ownership.holder()?;
         let chain = self.acquired_by(thread);
         Some((thread, chain.unwrap_or(ChainIndex::NOT_RELEASED)))
     }
 
-    /// Nothing has been lost since the lock's last event.
+    /// Returns whether no event was lost since the lock's last event.
     pub(super) fn is_up_to(&self, losses: Losses) -> bool {
         self.losses == losses
     }
 
-    /// What is lost since the lock's last event.
+    /// Accounts for losses since the lock's last event.
     #[inline]
     pub(super) fn lost(&mut self, losses: Losses, context: &mut Context<'_>) {
         if !self.is_up_to(losses) {
@@ -445,13 +445,13 @@ impl LockAnalyzer {
         self.losses = losses;
         let open_waits = self.open_waits();
         self.ownership.lose(of_nobody, open_waits, context.counters);
-        // Whoever is awake may have waited again meanwhile.
+        // A thread that is awake may have waited again meanwhile.
         for ticket in self.queue.all_awake() {
             self.end_wait(ticket, context);
         }
     }
 
-    /// The thread parks.
+    /// Handles the begin of a park.
     pub(super) fn begin(
         &mut self,
         id: WaitId,
@@ -502,8 +502,8 @@ impl LockAnalyzer {
         self.pass_on_ended(context);
     }
 
-    /// The thread parks no longer. `unseen_waker` unparked it, if that has not been
-    /// [`unpark`](Self::unpark)ed.
+    /// Handles the end of a park. `unseen_waker` unparked the thread, if [`unpark`](Self::unpark)
+    /// has not seen that.
     pub(super) fn end(
         &mut self,
         end: &End,
@@ -518,12 +518,12 @@ impl LockAnalyzer {
         };
         let (start, access) = (waiter.start, waiter.access);
         let open_waits = self.open_waits();
-        // Where all releases are told, the unpark is of one of those, and comes after it.
-        let tells_all =
-            self.synchronizer == Synchronizer::ReentrantLock && self.ownership.is_told();
-        let unseen_waker = unseen_waker.filter(|_| !tells_all);
+        // Where all releases are reported, the unpark belongs to one of those and comes after it.
+        let reports_all =
+            self.synchronizer == Synchronizer::ReentrantLock && self.ownership.reports_releases();
+        let unseen_waker = unseen_waker.filter(|_| !reports_all);
         if self.ownership.may_be_two_waits(start) {
-            // It may be the end of another park, on another lock.
+            // It may be the end of a park on another lock.
             self.ownership
                 .doubt(end.time_ns, open_waits, context.counters);
         } else {
@@ -544,7 +544,7 @@ impl LockAnalyzer {
         self.pass_on_ended(context);
     }
 
-    /// The thread unparks another one that is parked here.
+    /// Handles an unpark of a thread that is parked here.
     pub(super) fn unpark(&mut self, unpark: &Unpark, code: Code, context: &mut Context<'_>) {
         let waiter = self.queue.waiters.find(unpark.thread);
         if let Some(ticket) = waiter.filter(|_| !code.no_release) {
@@ -564,7 +564,7 @@ impl LockAnalyzer {
         self.pass_on_ended(context);
     }
 
-    /// The thread releases the lock, which it had alone.
+    /// Handles a release by a thread that held the lock exclusively.
     pub(super) fn release(&mut self, release: &Release, context: &mut Context<'_>) {
         let waiter = self.queue.waiters.find(release.thread);
         if let Some(ticket) = waiter {
@@ -596,7 +596,7 @@ impl LockAnalyzer {
         self.pass_on_ended(context);
     }
 
-    /// An event shows that these threads do something.
+    /// Notes that an event shows these threads to be awake.
     fn are_awake<const N: usize>(
         &mut self,
         threads: [Option<ThreadIndex>; N],
@@ -610,7 +610,7 @@ impl LockAnalyzer {
         }
     }
 
-    /// The thread went on without an end.
+    /// Removes a thread that went on without an end event.
     pub(super) fn abandon(&mut self, thread: ThreadIndex, spans: &mut HoldSpans) {
         if let Some(ticket) = self.queue.waiters.find(thread) {
             self.queue.remove(ticket);
@@ -618,7 +618,8 @@ impl LockAnalyzer {
         }
     }
 
-    /// Waits that may have gone on have ended. Forgets what no other thread has seen.
+    /// Passes on waits that may have gone on, but have ended by now. Forgets intervals that no
+    /// other thread has seen.
     pub(super) fn pass_on_all_ended(&mut self, context: &mut Context<'_>) {
         let mut over = Vec::new();
         self.queue.take_not_parked(u64::MAX, u64::MAX, &mut over);
@@ -628,7 +629,7 @@ impl LockAnalyzer {
         self.forget_unseen(context.spans);
     }
 
-    /// No more events: passes on all waits, also those that have not ended.
+    /// Ends the trace: passes on all waits, including those that have not ended.
     pub(super) fn finish(&mut self, end: &TraceEnd, context: &mut Context<'_>) {
         let holder = self.holder();
         let holder = holder.map(|(thread, chain)| Owner::Thread { thread, chain });
@@ -661,7 +662,7 @@ impl LockAnalyzer {
         }
     }
 
-    /// Where the thread acquired the lock, if it had to wait for it.
+    /// Returns where the thread acquired the lock, if it had to wait for it.
     fn acquired_by(&self, thread: ThreadIndex) -> Option<ChainIndex> {
         let mut waits = self.queue.waiters.iter().rev().map(|(_, waiter)| waiter);
         let acquired = |waiter: &&Waiter| waiter.thread == thread && waiter.state != State::Parked;
@@ -702,8 +703,8 @@ impl LockAnalyzer {
         context.pass_on();
     }
 
-    /// The wait ended when the thread woke up last. A thread that is still parked
-    /// cannot do anything, so its end is lost.
+    /// Ends the wait at the thread's last wake-up. A parked thread cannot do anything, so if it is
+    /// parked, the end event is lost.
     fn end_wait(&mut self, ticket: Ticket, context: &mut Context<'_>) {
         match self.queue.waiters.get(ticket).map(|waiter| waiter.state) {
             Some(State::Awake {
@@ -723,12 +724,12 @@ impl LockAnalyzer {
         }
     }
 
-    /// Passes on the waits that have ended, once their owners are known as well as
-    /// they will be. Threads that have been awake for long do not wait any more.
+    /// Passes on the waits that have ended, once nothing more can be learned about their owners.
+    /// Threads that have been awake for long do not wait any more.
     #[inline]
     fn pass_on_ended(&mut self, context: &mut Context<'_>) {
         let now = self.ownership.position();
-        let awake_while = if self.ownership.is_told() {
+        let awake_while = if self.ownership.reports_releases() {
             SHORT_WHILE_OF_RELEASES
         } else {
             SHORT_WHILE
@@ -741,8 +742,8 @@ impl LockAnalyzer {
         }
     }
 
-    /// Passes on the waits of those awake since before one position, and of those that ended
-    /// before another one.
+    /// Passes on the waits of threads awake since before one position, and those that ended before
+    /// another.
     #[inline(never)]
     fn pass_on_before(&mut self, awake_before: u64, ended_before: u64, context: &mut Context<'_>) {
         let mut over = std::mem::take(&mut self.over);
@@ -755,7 +756,7 @@ impl LockAnalyzer {
         self.over = over;
     }
 
-    /// Passes on a wait that is not parked.
+    /// Passes on a wait of a thread that is not parked.
     fn pass_on(&mut self, ticket: Ticket, context: &mut Context<'_>) {
         let Some(waiter) = self.queue.remove(ticket) else {
             return;
@@ -812,7 +813,7 @@ impl LockAnalyzer {
         }
     }
 
-    /// The same where readers may have to queue up behind a writer.
+    /// Returns the same where readers may have to queue after a writer.
     fn open_waits_with_writer(&mut self) -> OpenWaits {
         let first_writer = self.queue.first_writer();
         OpenWaits {
@@ -821,7 +822,7 @@ impl LockAnalyzer {
         }
     }
 
-    /// Forgets what no waiting thread has seen.
+    /// Forgets the intervals that no waiting thread has seen.
     fn forget_unseen(&mut self, spans: &mut HoldSpans) {
         let oldest = self.queue.waiters.first();
         let oldest = oldest.map(|waiter| waiter.start.position);

@@ -1,8 +1,8 @@
-//! What the methods that a thread is in tell about a park or an unpark.
+//! The meaning of a park or an unpark, by the methods on the thread's stack.
 
 use crate::model::entity::{ChainIndex, ClassIndex, Entities, Frame};
 
-/// What a call chain tells.
+/// Properties of a call chain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Code {
     /// The thread acquires something that several threads can share.
@@ -14,14 +14,14 @@ pub(crate) struct Code {
     /// The unpark passes on a release to the next thread in the queue: the writer
     /// was just woken itself.
     pub(crate) passes_on: bool,
-    /// The unpark is no release: the thread gives up waiting, or moves another
-    /// one in a queue.
+    /// The unpark is no release: the thread gives up waiting, or moves another thread within a
+    /// queue.
     pub(crate) no_release: bool,
     /// The unpark is part of the release of a synchronizer.
     pub(crate) releases: bool,
-    /// The unpark releases what several threads could share.
+    /// The unpark releases something that several threads could share.
     pub(crate) releases_shared: bool,
-    /// The class that releases its synchronizer, if the chain tells.
+    /// The class that releases its synchronizer, if the chain shows it.
     releaser: Option<ClassIndex>,
 }
 
@@ -43,12 +43,12 @@ impl Code {
         code
     }
 
-    /// The unpark is a release by the thread itself.
+    /// Returns whether the unpark is a release by the thread itself.
     pub(crate) fn is_release(self) -> bool {
         self.releases && !self.no_release && !self.passes_on
     }
 
-    /// The released synchronizer may be one of the class: its releaser, if known,
+    /// Returns whether the released synchronizer may be of this class: its releaser, if known,
     /// belongs to the same top-level class, as `Semaphore` and `Semaphore$FairSync`.
     pub(crate) fn may_release(&self, class: ClassIndex, entities: &Entities) -> bool {
         let top_level = |class| {
@@ -61,8 +61,8 @@ impl Code {
                 .is_none_or(|releaser| top_level(releaser) == top_level(class))
     }
 
-    /// Considers that the thread is in `method`. Applications bring copies of
-    /// `java.util.concurrent` in packages of their own.
+    /// Adds a method of the chain. Applications bring copies of `java.util.concurrent` in packages
+    /// of their own.
     fn add(&mut self, class: &str, method: &str) {
         let class = class.rsplit('.').next().unwrap_or(class);
         let queued = matches!(
@@ -75,7 +75,7 @@ impl Code {
         match (class, method) {
             (
                 "AbstractQueuedSynchronizer" | "AbstractQueuedLongSynchronizer",
-                // Until JDK 13, and from then on.
+                // Until JDK 13, and since then.
                 "doAcquireShared"
                 | "doAcquireSharedInterruptibly"
                 | "doAcquireSharedNanos"
@@ -118,7 +118,7 @@ impl Code {
     }
 }
 
-/// Remembers what call chains tell.
+/// The properties of call chains, cached.
 #[derive(Debug, Default)]
 pub(crate) struct CodeTable {
     /// By chain.

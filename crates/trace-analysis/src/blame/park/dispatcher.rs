@@ -20,8 +20,8 @@ use crate::order::park::event::{Begin, End, ParkEvent, Release, Unpark};
 use crate::order::park::permits::Waker;
 use crate::order::rearranger::Step;
 
-/// Passes the ordered events of the threads that are parked in some domains to the analyzers of
-/// what they are parked on.
+/// Passes the ordered events of parked threads, of some domains, to the analyzers of their
+/// blockers.
 #[derive(Debug)]
 pub(crate) struct ParkDispatcher {
     /// Position of the trace among those analyzed.
@@ -33,29 +33,29 @@ pub(crate) struct ParkDispatcher {
 /// The state of one domain.
 #[derive(Debug, Default)]
 struct Domain {
-    /// The threads that are parked.
+    /// The parked threads.
     parked: SmallMap<ThreadIndex, Parked>,
-    /// Who was woken up may pass that on, just after.
+    /// Threads woken recently: they may pass the wake-up on.
     woken: RecentWakers<ThreadIndex>,
-    /// Whose release of which lock a permit passes on.
+    /// Wake-ups that a permit passes on: the lock and the thread that released it.
     passed_on: RecentWakers<(JavaThreadId, Permit)>,
     losses: Losses,
 }
 
 impl Domain {
-    /// The thread is not parked any more.
+    /// Returns the park of a thread and forgets it.
     fn unpark(&mut self, thread: ThreadIndex) -> Option<Parked> {
         self.parked.remove(thread)
     }
 }
 
-/// A thread that is parked.
+/// A parked thread.
 #[derive(Clone, Copy, Debug)]
 struct Parked {
     wait: WaitForWaker,
-    /// It waits for a lock, whose analyzer knows more.
+    /// It waits for a lock; the lock's analyzer has the details.
     on_lock: bool,
-    /// What was lost before the park.
+    /// Losses before the park.
     losses: Losses,
 }
 
@@ -98,13 +98,13 @@ impl ParkDispatcher {
         self.analyzers.forget_idle(context);
     }
 
-    /// Forgets the locks on which no thread is parked, but not the last few.
+    /// Forgets the locks on which no thread is parked, except the last few.
     pub(super) fn forget_unused(&mut self, context: &mut Context<'_>) {
         let recent_since = self.analyzers.recent_since();
         self.analyzers.forget_unused_since(recent_since, context);
     }
 
-    /// The locks that are not forgotten, and what else threads are parked on.
+    /// Returns the locks that are not forgotten, and other blockers of parked threads.
     pub(super) fn locks(&self) -> impl Iterator<Item = LockIndex> {
         let domains = self.domains.values();
         let parked = domains.flat_map(|domain| domain.parked.iter());
@@ -141,8 +141,8 @@ impl ParkDispatcher {
         }
     }
 
-    /// No more events: counts the waits for a waker that have not ended. Returns the analyzers
-    /// of locks.
+    /// Ends the trace: counts the waits for a waker that have not ended. Returns the analyzers of
+    /// the locks.
     pub(crate) fn finish(
         mut self,
         context: &mut Context<'_>,
@@ -170,10 +170,10 @@ impl ParkDispatcher {
     }
 }
 
-/// What it takes to replay the events of one domain.
+/// The state needed to replay the events of one domain.
 struct Replay<'a> {
     trace: u32,
-    /// What the domain is known by.
+    /// The ID of the domain.
     lock: LockId,
     domain: &'a mut Domain,
     analyzers: &'a mut Analyzers,
@@ -183,7 +183,7 @@ struct Replay<'a> {
 impl Replay<'_> {
     fn lost(&mut self, thread: ThreadIndex, numbers: u64, context: &mut Context<'_>) {
         self.domain.losses.add_listed(numbers);
-        // A parked thread writes nothing but the end.
+        // A parked thread writes no event except the end of its park.
         self.abandon(thread, context);
     }
 
@@ -211,7 +211,7 @@ impl Replay<'_> {
         self.domain.parked.insert(begin.thread, parked);
     }
 
-    /// The thread waits for a lock.
+    /// Returns whether the thread waits for a lock.
     fn is_on_lock(&self, begin: &Begin, code: Code) -> bool {
         let had_owner = || {
             let analyzer = self.analyzers.get(begin.lock);
@@ -228,8 +228,8 @@ impl Replay<'_> {
             return;
         };
         let lock = parked.wait.lock;
-        // A permit left over from another lock may be consumed before it is known that it
-        // passes on anything.
+        // A permit left over from another lock may be consumed before it is known whether it passes
+        // on a wake-up.
         let first = passed_on.filter(|passed_on| passed_on.lock == lock);
         let waker = end.waker;
         let waker = waker.map(|waker| first.map_or(waker, |first| first.waker));
@@ -255,7 +255,8 @@ impl Replay<'_> {
         }
     }
 
-    /// Whose release of which lock the permit passes on that the thread consumes: few do so.
+    /// Returns the wake-up passed on by the permit that the thread consumes, if any; few permits do
+    /// so.
     fn take_passed_on(&mut self, end: &End, entities: &Entities) -> Option<WakeUp> {
         let passed_on = &mut self.domain.passed_on;
         if passed_on.is_empty() {
@@ -291,9 +292,9 @@ impl Replay<'_> {
         context.pass_on();
     }
 
-    /// The thread waited for a signal, not for an owner to release the lock: a
-    /// semaphore was released by a thread that never acquired it. Where no release is known to
-    /// have ended the wait, it was one if all releases were signals so far.
+    /// Returns whether the thread waited for a signal, not for an owner to release the lock: a
+    /// semaphore was released by a thread that never acquired it. If no release is known to have
+    /// ended the wait, it counts as a wait for a signal if all releases so far were signals.
     fn is_signal(
         &mut self,
         lock: LockIndex,
@@ -315,8 +316,8 @@ impl Replay<'_> {
         !is_release && analyzer.is_some_and(LockAnalyzer::is_signalled_only)
     }
 
-    /// The unpark was the release of a lock whose analyzer has not heard of it. It
-    /// may have been one of another lock, where the thread parked before.
+    /// Returns whether the unpark was a release of a lock whose analyzer has not seen it. It may
+    /// have been a release of another lock on which the thread parked before.
     fn is_unseen_release(
         &mut self,
         lock: LockIndex,
@@ -356,7 +357,7 @@ impl Replay<'_> {
         let losses = self.domain.losses;
         let (lock, synchronizer) = (release.lock, release.synchronizer);
         if !synchronizer.is_lock() && synchronizer != Synchronizer::Queued {
-            // Whoever parks on it is not blamed on an owner.
+            // A thread that parks on it blames no owner.
             return;
         }
         let analyzer = self.analyzers.add(lock, synchronizer, losses);
@@ -364,7 +365,7 @@ impl Replay<'_> {
         analyzer.release(release, context);
     }
 
-    /// The thread went on if it was parked, but the end of its park is lost.
+    /// Ends the park of a thread that is known to have gone on: the end event is lost.
     fn abandon(&mut self, thread: ThreadIndex, context: &mut Context<'_>) {
         let Some(parked) = self.domain.unpark(thread) else {
             return;
@@ -382,28 +383,29 @@ impl Replay<'_> {
 #[derive(Debug, Default)]
 struct Analyzers {
     analyzers: CachedMap<LockIndex, LockAnalyzer>,
-    /// When this many are kept, those that are not in use are forgotten.
+    /// Number of analyzers at which those not in use are forgotten.
     max: usize,
-    /// How many steps have been replayed, and at which one is counted next what is remembered.
+    /// Number of steps replayed, and the step at which the remembered state is counted next.
     steps: u64,
     next_count: u64,
 }
 
-/// Fewer analyzers are never forgotten.
+/// Number of analyzers that are always kept.
 const MIN_ANALYZERS: usize = (1 << 14) / LOCK_GROUPS;
 
-/// So many to which something has happened last are not forgotten for want of memory for their names:
-/// a thread that was woken may park again, and the last owner is yet to show its code.
+/// Number of most recently used analyzers that are kept even if names exceed their memory: a woken
+/// thread may park again, and the last owner has yet to show its code.
 const RECENT_ANALYZERS: usize = (1 << 9) / LOCK_GROUPS;
 
-/// So much may be remembered of locks to which nothing has happened for long: waits of threads
-/// that have been woken, and intervals in which somebody had the lock.
+/// Bound of what is remembered of locks without recent events: waits of woken threads, and
+/// intervals with an owner.
 const MAX_REMEMBERED: usize = (1 << 17) / LOCK_GROUPS;
 
-/// After so many steps of others, it is long ago that something happened to a lock.
+/// Number of steps of other locks after which a lock's last event is not recent any more.
 const LONG: u64 = 1 << 14;
 
-/// So many steps go by until it is counted again, and one for each analyzer at least.
+/// Minimum number of steps between two counts of the remembered state, in addition to one per
+/// analyzer.
 const MIN_STEPS: u64 = 1 << 12;
 
 impl Analyzers {
@@ -429,15 +431,15 @@ impl Analyzers {
         analyzer
     }
 
-    /// Nothing in the trace says that a lock will not be used again. So those are
-    /// forgotten now and then on which no thread is parked.
+    /// Forgets the locks on which no thread is parked. This has to be done from time to time,
+    /// because nothing in the trace says that a lock will not be used again.
     fn forget_unused(&mut self, context: &mut Context<'_>) {
         if self.analyzers.len() > self.max.max(MIN_ANALYZERS) {
             self.forget_unused_since(u64::MAX, context);
         }
     }
 
-    /// The step since which something has happened to the last few locks.
+    /// Returns the step of the oldest of the last few lock events.
     fn recent_since(&self) -> u64 {
         let analyzers = self.analyzers.iter();
         let mut last_steps: Vec<_> = analyzers.map(|(_, analyzer)| analyzer.last_step).collect();
@@ -447,8 +449,7 @@ impl Analyzers {
         }
     }
 
-    /// Forgets the locks on which no thread is parked, and to which nothing has happened since
-    /// that step.
+    /// Forgets the locks on which no thread is parked and that have had no event since `step`.
     fn forget_unused_since(&mut self, step: u64, context: &mut Context<'_>) {
         let mut unused = (self.analyzers)
             .extract_if(|analyzer| !analyzer.is_in_use() && analyzer.last_step < step);
@@ -459,9 +460,9 @@ impl Analyzers {
         self.max = self.analyzers.len() * 2;
     }
 
-    /// Whoever was woken is remembered for a while, because it may park again, and with it who had
-    /// the lock since it began to wait. Thousands of threads may leave hundreds of locks for
-    /// good: then that is forgotten of those to which nothing has happened for long.
+    /// Forgets woken threads, and the owners since they began to wait, of locks without recent
+    /// events. They are remembered for a while, because a woken thread may park again; but
+    /// thousands of threads may leave hundreds of locks for good.
     fn forget_idle(&mut self, context: &mut Context<'_>) {
         self.steps += 1;
         if self.steps < self.next_count {

@@ -8,14 +8,14 @@
 //! * [`ParkOrder`](crate::order::park::park_order::ParkOrder) finds the unpark that ended a park: park end and unpark name
 //!   the same permit ([`Permits`](crate::order::park::permits::Permits)). A rearranger puts the events of each
 //!   domain in order. All events of one blocker are of one domain.
-//! * [`ParkDispatcher`], one per group of domains, makes of each thread's begin, unpark and end a bundle,
-//!   and passes it on by what the blocker's class means
-//!   ([`Synchronizer`](crate::model::synchronizer::Synchronizer)) and by where the thread stands
+//! * [`ParkDispatcher`], one per group of domains, bundles the begin, unpark and end of each park,
+//!   and passes it on by the kind of blocker
+//!   ([`Synchronizer`](crate::model::synchronizer::Synchronizer)) and the code of the thread
 //!   ([`Code`](code::Code)).
 //! * [`LockAnalyzer`](analyzer::LockAnalyzer) replays the events of one lock, keeps track of the owner,
 //!   and splits the waits of all threads over the owners.
-//! * Whoever waits for something else than a lock is woken by a thread that takes
-//!   the owner's place ([`waker`]).
+//! * A thread that waits for something other than a lock is woken by a thread that takes the place
+//!   of the owner ([`waker`]).
 
 mod analyzer;
 mod code;
@@ -37,7 +37,7 @@ use crate::order::rearranger::Step;
 use code::CodeTable;
 use dispatcher::ParkDispatcher;
 
-/// Who made parked threads wait: takes their events in order.
+/// The analysis of parked threads: takes their events in order and finds out who made them wait.
 #[derive(Debug)]
 pub(crate) struct Parks {
     codes: CodeTable,
@@ -46,7 +46,7 @@ pub(crate) struct Parks {
 }
 
 impl Parks {
-    /// Of this trace among those analyzed.
+    /// Creates the analysis of a trace, by its position among those analyzed.
     pub(crate) fn new(trace: u32) -> Self {
         Self {
             codes: CodeTable::default(),
@@ -73,7 +73,7 @@ impl Parks {
         }
     }
 
-    /// The locks that are not forgotten, and what else threads are parked on.
+    /// Returns the locks that are not forgotten, and other blockers of parked threads.
     pub(crate) fn locks(&self) -> impl Iterator<Item = LockIndex> {
         self.groups.iter().flat_map(ParkDispatcher::locks)
     }
@@ -85,7 +85,7 @@ impl Parks {
         }
     }
 
-    /// No more events: waits that have not ended go to `context` as such.
+    /// Ends the trace: passes waits that have not ended to `context`.
     pub(crate) fn finish(self, end: &TraceEnd, context: &mut Context<'_>) {
         let groups = self.groups.into_iter();
         let mut analyzers: Vec<_> = groups.flat_map(|group| group.finish(context)).collect();

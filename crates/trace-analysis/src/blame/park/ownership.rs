@@ -1,33 +1,30 @@
-//! Who owned a lock of `java.util.concurrent`, and when.
+//! The owner of a lock of `java.util.concurrent` over time.
 //!
 //! # Who is to blame
 //!
-//! An unpark by X says that X held the lock until then. Where the lock says who
-//! owns it, every event shows the owner at its time. So the time between two
-//! events that tell about the owner, the boundaries, is blamed
+//! An unpark by X shows that X held the lock until then. Where the lock records its owner, every
+//! event shows the owner at that time. The time between two boundaries, events that show something
+//! about the owner, is blamed
 //!
-//! * on X, if X may have held the lock at both ends: at the start because the
-//!   event showed it as the owner, or because it was woken there and got the
-//!   lock; at the end because the event shows it as the owner or is its release;
-//! * on nobody ([`UnknownOwner::HandOff`]) from a release until the thread woken
-//!   runs: several owners may come and go meanwhile without an event, even if the
-//!   same one is seen twice;
-//! * on nobody ([`UnknownOwner::NoExit`]) where both ends contradict each other.
+//! * on X, if X may have held the lock at both ends: at the start because the event showed X as the
+//!   owner, or because X was woken there and got the lock; at the end because the event shows X as
+//!   the owner or is its release;
+//! * on nobody ([`UnknownOwner::HandOff`]) from a release until the woken thread runs: several
+//!   owners may come and go meanwhile without an event, even if the same one is seen twice;
+//! * on nobody ([`UnknownOwner::NoExit`]) where the two ends contradict each other.
 //!
-//! Where the lock does not say who owns it, what counts is the release alone, as
-//! in the paper: who releases it next has held it since the boundary before. The
-//! time until a thread that was woken parks again is on nobody, for the reason
-//! above.
+//! Where the lock does not record its owner, only the release counts, as in the paper: the thread
+//! that releases the lock next has held it since the previous boundary. The time until a woken
+//! thread parks again is on nobody, for the same reason as above.
 //!
-//! A lock may tell of every release by a thread that has it alone, and since when that
-//! had it. Then nothing has to be concluded: the time between two such holds is nobody's
-//! ([`Owner::Free`]), and what other events showed meanwhile is corrected. They
-//! count for what no release tells yet, and for readers.
+//! Some locks report every release of an exclusive hold, and when that hold began. Then nothing has
+//! to be inferred: between two such holds the lock is free ([`Owner::Free`]), and the conclusions
+//! from other events are corrected. Other events count only until the next reported release, and
+//! for readers.
 //!
-//! Of readers that share a lock, only the last one to release it writes an event.
-//! It has held the lock at least since a writer was first in the queue, as later
-//! readers have to queue up behind. What these readers wait for is not the other
-//! readers, but the writer.
+//! Of the readers that share a lock, only the last to release it writes an event. It has held the
+//! lock at least since a writer was first in the queue, because later readers have to queue after
+//! that writer. Those readers do not wait for the other readers, but for the writer.
 
 use trace_format::{Hold, JavaThreadId};
 
@@ -50,15 +47,15 @@ use crate::order::park::permits::Waker;
 #[derive(Clone, Copy, Debug)]
 struct Interval {
     end_ns: u64,
-    /// Who kept out threads that want the lock for themselves.
+    /// The owner that kept out threads that want exclusive access.
     owner: PackedOwner,
-    /// Who kept out threads that would share it.
+    /// The owner that kept out threads that want shared access.
     owner_for_readers: PackedOwner,
     is_gap: bool,
     /// The owner did not release the lock at the end.
     goes_on: bool,
-    /// The owner had the lock at both ends, but there may have been others meanwhile. Nobody is
-    /// blamed, until a release tells that there were none.
+    /// The owner had the lock at both ends, but others may have had it meanwhile. Nobody is blamed
+    /// until a release shows that there were no others.
     are_others_hidden: bool,
 }
 
@@ -81,7 +78,7 @@ impl Interval {
         self.are_others_hidden = false;
     }
 
-    /// What it says is not a conclusion: its owner released the lock at its end, or
+    /// Returns whether the owner is certain, not inferred: it released the lock at the end, or
     /// events are lost.
     fn is_sure(&self) -> bool {
         match self.owner.get() {
@@ -93,7 +90,7 @@ impl Interval {
         }
     }
 
-    /// The owner had the lock meanwhile, and went on.
+    /// Blames an owner that had the lock meanwhile and kept it.
     fn take(&mut self, owner: Owner) {
         if !self.is_sure() {
             self.blame(owner);
@@ -101,7 +98,8 @@ impl Interval {
         }
     }
 
-    /// Nobody had the lock alone meanwhile; if it `is_free`, no readers had it either.
+    /// Notes that nobody held the lock exclusively meanwhile; if it `is_free`, no readers held it
+    /// either.
     fn leave(&mut self, is_free: bool) {
         if self.is_sure() {
             return;
@@ -142,21 +140,21 @@ impl interval::Interval for Interval {
     }
 }
 
-/// What the last boundary says about the owner from then on.
+/// The owner after the last boundary, as far as that shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OwnerState {
-    /// Nothing.
+    /// Nothing is known.
     Unseen,
     /// Somebody has the lock.
     Held {
-        /// Who, if the lock says it.
+        /// The owner, if the lock records it.
         by: Option<ThreadIndex>,
-        /// This thread was woken there, and may have got the lock instead.
+        /// The thread that was woken there, and may have got the lock instead.
         woken: Option<Woken>,
     },
     /// Nobody has the lock, or somebody just got it.
     Free {
-        /// This thread had it just after.
+        /// The thread that had the lock just after.
         next: Option<ThreadIndex>,
     },
     /// Events are lost.
@@ -166,11 +164,11 @@ enum OwnerState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Woken {
     thread: ThreadIndex,
-    /// It would share the lock.
+    /// It wants shared access.
     reader: bool,
 }
 
-/// What a boundary says about the owner until then.
+/// The evidence of a boundary about the owner until then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Evidence {
     /// The thread releases the lock.
@@ -180,60 +178,59 @@ enum Evidence {
         /// The lock was shared.
         shared: bool,
     },
-    /// The lock says that the thread owns it.
+    /// The lock records the thread as its owner.
     Owner(ThreadIndex),
-    /// Nothing.
+    /// No evidence.
     None,
 }
 
-/// An owner whose release is still to come, and the intervals that are blamed on
-/// it then.
+/// An owner that has yet to release the lock, and the intervals to blame on it then.
 #[derive(Clone, Copy, Debug)]
 struct Unreleased {
     thread: ThreadIndex,
-    /// Position of the first one.
+    /// Position of the first interval.
     first: u64,
-    /// Position behind the last one, if the lock has been seen free since: the
-    /// owner is between its release and its unpark.
+    /// Position after the last interval, if the lock has been seen free since: the owner is between
+    /// its release and its unpark.
     until: Option<u64>,
 }
 
-/// What a lock has told of that tells of every release by a thread that has it alone.
+/// The reports of a lock that reports every release of an exclusive hold.
 #[derive(Debug, Default)]
-struct Told {
-    /// Who released the lock so. If an unpark comes with it, it comes later.
+struct Reported {
+    /// The threads that released the lock. The unpark of a release, if any, comes later.
     released_by: SmallMap<ThreadIndex, ()>,
     /// Readers may have had the lock since.
     readers: bool,
 }
 
-/// Who looks at the lock.
+/// The state of the queue at an event.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OpenWaits {
     /// Some thread waits.
     pub(super) some: bool,
-    /// The writer that readers have to queue up behind, where there may be readers.
+    /// The writer that readers have to queue after, where there may be readers.
     pub(super) first_writer: Option<(ThreadIndex, ChainIndex)>,
 }
 
-/// Who owned the lock as long as some thread waits that has seen it.
+/// The owners of a lock over time, as far back as a waiting thread has seen it.
 #[derive(Debug)]
 pub(super) struct Ownership {
     synchronizer: Synchronizer,
-    /// The lock says who owns it.
+    /// The lock records its owner.
     knows_owner: bool,
     owner_state: OwnerState,
-    /// When somebody was seen to have the lock last.
+    /// Time at which an owner was last seen.
     seen_ns: u64,
     unreleased: Option<Unreleased>,
-    /// The threads that were unparked by a release and have done nothing since: until
-    /// they do, others can acquire and release the lock without an event.
+    /// The threads unparked by a release that have done nothing since: until they do, others can
+    /// acquire and release the lock without an event.
     waking: SeededSet<JavaThreadId>,
-    /// `None` if the lock is not known to tell of its releases.
-    told: Option<Told>,
-    /// Position behind the last hold that was told, or the last loss: a release that is told
-    /// corrects what the intervals from there on say.
-    told_until: u64,
+    /// The reports of releases; `None` if the lock is not known to report them.
+    reported: Option<Reported>,
+    /// Position after the last reported hold, or the last loss: the next reported release corrects
+    /// the intervals from there on.
+    reported_until: u64,
     /// Empty while no thread waits.
     timeline: Timeline<Interval>,
 }
@@ -247,39 +244,39 @@ impl Ownership {
             seen_ns: 0,
             unreleased: None,
             waking: SeededSet::default(),
-            told: None,
-            told_until: 0,
+            reported: None,
+            reported_until: 0,
             timeline: Timeline::default(),
         }
     }
 
-    /// It has been seen that the lock can have an owner.
+    /// Returns whether the lock is known to have an owner.
     pub(super) fn is_known_by_lock(&self) -> bool {
         self.knows_owner
     }
 
-    /// Before this position, waits that ended are over: their owners will not be known
-    /// better.
+    /// Returns the position before which waits that ended are settled: nothing more will be learned
+    /// about their owners.
     pub(super) fn settled_ends(&self) -> u64 {
-        match (&self.told, self.unreleased) {
-            (Some(_), _) => self.told_until,
+        match (&self.reported, self.unreleased) {
+            (Some(_), _) => self.reported_until,
             (None, None) => u64::MAX,
             (None, Some(_)) => 0,
         }
     }
 
-    /// The thread has told of a release, and no unpark that came with it is known.
-    fn has_told_release(&self, thread: ThreadIndex) -> bool {
-        let told = self.told.as_ref();
-        told.is_some_and(|told| told.released_by.get(thread).is_some())
+    /// Returns whether the thread has reported a release whose unpark, if any, is yet to come.
+    fn has_reported_release(&self, thread: ThreadIndex) -> bool {
+        let reported = self.reported.as_ref();
+        reported.is_some_and(|reported| reported.released_by.get(thread).is_some())
     }
 
-    /// The lock tells of every release by a thread that has it alone.
-    pub(super) fn is_told(&self) -> bool {
-        self.told.is_some()
+    /// Returns whether the lock reports every release of an exclusive hold.
+    pub(super) fn reports_releases(&self) -> bool {
+        self.reported.is_some()
     }
 
-    /// Position of the interval that is not over.
+    /// Returns the position of the current interval.
     pub(super) fn position(&self) -> u64 {
         self.timeline.end()
     }
@@ -288,7 +285,8 @@ impl Ownership {
         self.timeline.start_wait(time_ns)
     }
 
-    /// Enough events were lost since for it to have ended and another one to have begun.
+    /// Returns whether enough events were lost since for the wait to have ended and another to have
+    /// begun.
     pub(super) fn may_be_two_waits(&self, wait: Start) -> bool {
         self.timeline.may_be_two_waits(wait)
     }
@@ -297,34 +295,34 @@ impl Ownership {
         self.timeline.forget_before(position, spans);
     }
 
-    /// How many intervals are remembered.
+    /// Returns how many intervals are kept.
     pub(super) fn remembered(&self) -> usize {
         self.timeline.len()
     }
 
-    /// Gives back room that is not needed any more.
+    /// Releases memory that is not needed any more.
     pub(super) fn shrink(&mut self) {
         shrink_set(&mut self.waking);
     }
 
-    /// Events are lost; of some of them it is not known whose they were.
+    /// Notes that events are lost, `of_nobody` of them by unknown threads.
     pub(super) fn lose(&mut self, of_nobody: u64, open_waits: OpenWaits, counters: &mut Counters) {
         if of_nobody > 0 {
             self.timeline.lose(of_nobody);
         }
-        // Without a duration: it only tells who began to wait before the loss.
+        // The empty interval only marks who began to wait before the loss.
         let interval = Interval::unknown(0, UnknownOwner::Lost, of_nobody > 0);
         self.push(interval, open_waits, counters);
         self.owner_state = OwnerState::Lost;
         self.unreleased = None;
         self.waking.clear();
-        self.told_until = self.timeline.end();
-        if let Some(told) = &mut self.told {
-            told.released_by = SmallMap::default();
+        self.reported_until = self.timeline.end();
+        if let Some(reported) = &mut self.reported {
+            reported.released_by = SmallMap::default();
         }
     }
 
-    /// A thread did not get the lock, and parks.
+    /// Handles the park of a thread that did not get the lock.
     pub(super) fn begin(
         &mut self,
         begin: &Begin,
@@ -332,8 +330,8 @@ impl Ownership {
         open_waits: OpenWaits,
         counters: &mut Counters,
     ) {
-        if let Some(told) = &mut self.told {
-            told.released_by.remove(begin.thread);
+        if let Some(reported) = &mut self.reported {
+            reported.released_by.remove(begin.thread);
         }
         if let Some(owner) = begin.owner.get() {
             self.knows_owner = true;
@@ -363,7 +361,7 @@ impl Ownership {
                 false
             }
             OwnerState::Lost => true,
-            // A reader may only queue up behind a writer that was woken.
+            // A reader can only queue after a writer that was woken.
             OwnerState::Free { .. } => next == held && !code.shares,
             OwnerState::Held { by: None, woken } if next == held => {
                 // Until it parks again, others could release the lock without an event.
@@ -372,7 +370,7 @@ impl Ownership {
                 let is_writer = !code.shares && open_waits.first_writer.is_none();
                 is_blind || is_writer && self.is_shareable()
             }
-            // The owner has gone.
+            // The owner has released the lock.
             OwnerState::Held { .. } => self.knows_owner,
         };
         if is_boundary {
@@ -380,8 +378,8 @@ impl Ownership {
         }
     }
 
-    /// A thread parks no longer. `unseen_waker` unparked it, if that has not been
-    /// [`unpark`](Self::unpark)ed: it did not see what the thread waited for.
+    /// Handles the end of a park. `unseen_waker` unparked the thread, if [`unpark`](Self::unpark)
+    /// has not seen that because the waker did not know the blocker.
     pub(super) fn end(
         &mut self,
         end: &End,
@@ -390,9 +388,10 @@ impl Ownership {
         open_waits: OpenWaits,
         counters: &mut Counters,
     ) {
-        // What has been seen since, or told, tells more than an older release.
-        let is_news =
-            |waker: &Waker| !self.has_told_release(waker.thread) && waker.time_ns >= self.seen_ns;
+        // Later evidence and reported releases count more than an older release.
+        let is_news = |waker: &Waker| {
+            !self.has_reported_release(waker.thread) && waker.time_ns >= self.seen_ns
+        };
         if let Some(waker) = unseen_waker.filter(is_news) {
             let release = Evidence::Release {
                 thread: waker.thread,
@@ -402,17 +401,17 @@ impl Ownership {
             let free = OwnerState::Free { next: None };
             self.boundary(waker.time_ns, release, free, open_waits, counters);
         }
-        if let Some(told) = &mut self.told
+        if let Some(reported) = &mut self.reported
             && reader
             && end.is_unparked()
         {
-            told.readers = true;
+            reported.readers = true;
         }
         let woken = Woken {
             thread: end.thread,
             reader,
         };
-        // If nobody woke it up, it may have given up.
+        // A thread that nobody woke may have given up.
         let held = OwnerState::Held {
             by: end.owner.get(),
             woken: end.is_unparked().then_some(woken),
@@ -426,18 +425,17 @@ impl Ownership {
         }
     }
 
-    /// Some thread has been woken, and is not known to be awake.
+    /// Returns whether some thread was woken and is not known to be awake yet.
     pub(super) fn wakes_some(&self) -> bool {
         !self.waking.is_empty()
     }
 
-    /// What the thread did shows that it does not have to be woken any more. Comes
-    /// after the boundary there.
+    /// Notes that the thread is awake. Comes after the boundary of the event that shows it.
     pub(super) fn is_awake(&mut self, thread: JavaThreadId) {
         self.waking.remove(&thread);
     }
 
-    /// Perhaps a thread parks no longer.
+    /// Notes that a thread may not be parked any more.
     pub(super) fn doubt(&mut self, time_ns: u64, open_waits: OpenWaits, counters: &mut Counters) {
         self.boundary(
             time_ns,
@@ -448,7 +446,7 @@ impl Ownership {
         );
     }
 
-    /// A thread, `writer`, unparks another one that is parked here.
+    /// Handles an unpark by a thread, `writer`, of another one that is parked here.
     pub(super) fn unpark(
         &mut self,
         unpark: &Unpark,
@@ -460,10 +458,10 @@ impl Ownership {
         if code.passes_on {
             return;
         }
-        if let Some(told) = &mut self.told {
-            told.readers |= code.releases_shared;
+        if let Some(reported) = &mut self.reported {
+            reported.readers |= code.releases_shared;
             let is_release = !code.no_release && !code.releases_shared;
-            if is_release && told.released_by.remove(unpark.thread).is_some() {
+            if is_release && reported.released_by.remove(unpark.thread).is_some() {
                 return self.see(unpark, open_waits, counters);
             }
         }
@@ -474,14 +472,14 @@ impl Ownership {
         if let OwnerState::Held { woken, .. } = &mut self.owner_state
             && code.no_release
         {
-            // It gives up.
+            // The thread gives up.
             *woken = woken.filter(|woken| woken.thread != unpark.thread);
         }
         let free = OwnerState::Free {
             next: unpark.owner.get(),
         };
         let had_it_before = |owner| match self.owner_state {
-            // The thread that was woken has had the lock since.
+            // The woken thread has had the lock since.
             OwnerState::Held { woken, .. } if is_woken(woken, unpark.thread) => false,
             // It was the owner there.
             OwnerState::Held { by, .. } if by == Some(unpark.thread) => false,
@@ -494,7 +492,7 @@ impl Ownership {
                 (Evidence::Owner(owner), OwnerState::Held { by, woken: None })
             }
             None if code.no_release => return,
-            // It released the lock before the last boundary, and lost time.
+            // It released the lock before the last boundary, and was delayed.
             Some(owner) if had_it_before(owner) => (Evidence::Owner(owner), free),
             _ => {
                 let shared = code.releases_shared && self.synchronizer != Synchronizer::Semaphore;
@@ -518,8 +516,8 @@ impl Ownership {
         self.waking.insert(unpark.target);
     }
 
-    /// The unpark comes with a release that has been told, and shows that this is over. Who
-    /// was woken before may have found the lock taken until then.
+    /// Handles an unpark that belongs to a reported release, and shows that the release is over. A
+    /// thread woken before may have found the lock taken until then.
     fn see(&mut self, unpark: &Unpark, open_waits: OpenWaits, counters: &mut Counters) {
         let next = match unpark.owner.get() {
             Some(owner) => OwnerState::Held {
@@ -532,9 +530,9 @@ impl Ownership {
         self.boundary(unpark.time_ns, evidence, next, open_waits, counters);
     }
 
-    /// A thread releases the lock, which it had alone; `has_waited` if it waited for that.
-    /// The first of the threads that are parked began to wait in the interval at
-    /// `first_queued`, or nobody is.
+    /// Handles a release of an exclusive hold; `has_waited` if the thread waited for that hold. The
+    /// first parked thread began to wait in the interval at `first_queued`; `None` if no thread is
+    /// parked.
     pub(super) fn release(
         &mut self,
         release: &Release,
@@ -543,18 +541,18 @@ impl Ownership {
         open_waits: OpenWaits,
         counters: &mut Counters,
     ) {
-        // A StampedLock tells of its writers' releases, but events do not show its writer.
+        // A StampedLock reports its writers' releases, but events do not show its writer.
         self.knows_owner |= release.synchronizer != Synchronizer::StampedLock;
         match release.hold {
             Hold::For { duration_ns } => {
                 let acquired_ns = release.time_ns.saturating_sub(duration_ns);
                 let barged = !has_waited && self.owner_state != OwnerState::Lost;
-                self.told_hold(release, acquired_ns, barged, open_waits, counters);
+                self.add_reported_hold(release, acquired_ns, barged, open_waits, counters);
             }
             Hold::BeforeContention => {
-                self.told_old_hold(release, first_queued, open_waits, counters)
+                self.add_reported_old_hold(release, first_queued, open_waits, counters)
             }
-            // Producers fold only holds of monitors.
+            // Producers aggregate only holds of monitors.
             Hold::NotKnown | Hold::Several { .. } => {
                 let evidence = Evidence::Release {
                     thread: release.thread,
@@ -565,11 +563,11 @@ impl Ownership {
                 self.boundary(release.time_ns, evidence, free, open_waits, counters);
             }
         }
-        self.told_until = self.timeline.end();
-        let told = self.told.get_or_insert_with(Told::default);
-        told.readers = false;
-        told.released_by.insert(release.thread, ());
-        // It may go on as a reader.
+        self.reported_until = self.timeline.end();
+        let reported = self.reported.get_or_insert_with(Reported::default);
+        reported.readers = false;
+        reported.released_by.insert(release.thread, ());
+        // It may keep the lock as a reader.
         let next = Some(release.thread).filter(|_| self.is_shareable());
         self.owner_state = OwnerState::Free { next };
         self.seen_ns = self.seen_ns.max(release.time_ns);
@@ -577,9 +575,9 @@ impl Ownership {
         self.waking.clear();
     }
 
-    /// A hold from `acquired_ns` to the release. Before it, since the last one that was
-    /// told, no other thread had the lock alone.
-    fn told_hold(
+    /// Adds a reported hold from `acquired_ns` to the release. Since the previous reported hold, no
+    /// other thread held the lock exclusively.
+    fn add_reported_hold(
         &mut self,
         release: &Release,
         acquired_ns: u64,
@@ -590,7 +588,7 @@ impl Ownership {
         let owner = release.owner();
         let is_free = self.has_no_readers();
         let mut is_acquired = false;
-        for interval in self.timeline.seen_from_mut(self.told_until) {
+        for interval in self.timeline.seen_from_mut(self.reported_until) {
             if is_acquired {
                 interval.take(owner);
             } else {
@@ -605,12 +603,12 @@ impl Ownership {
             self.push(interval, open_waits, counters);
         }
         let barged_ns = barged.then_some(acquired_ns);
-        self.push_told(release, barged_ns, open_waits, counters);
+        self.push_reported(release, barged_ns, open_waits, counters);
     }
 
-    /// A hold that began before the first of those who are queued was parked. Threads that
-    /// waited before them may have had the lock since.
-    fn told_old_hold(
+    /// Adds a reported hold that began before the first queued thread parked. Threads that waited
+    /// before may have held the lock since.
+    fn add_reported_old_hold(
         &mut self,
         release: &Release,
         first_queued: Option<u64>,
@@ -618,21 +616,21 @@ impl Ownership {
         counters: &mut Counters,
     ) {
         let first_queued = first_queued.unwrap_or_else(|| self.timeline.end());
-        // What has been told is not looked at again.
-        let first_queued = first_queued.max(self.told_until);
-        let untold = (first_queued - self.told_until) as usize;
-        let seen_before = self.timeline.seen_before(first_queued).take(untold);
+        // Intervals of reported holds are final.
+        let first_queued = first_queued.max(self.reported_until);
+        let unreported = (first_queued - self.reported_until) as usize;
+        let seen_before = self.timeline.seen_before(first_queued).take(unreported);
         let same_owner =
             seen_before.take_while(|interval| interval.owner.thread() == Some(release.thread));
         let first = first_queued - same_owner.count() as u64;
         for interval in self.timeline.seen_from_mut(first) {
             interval.take(release.owner());
         }
-        self.push_told(release, None, open_waits, counters);
+        self.push_reported(release, None, open_waits, counters);
     }
 
-    /// The end of a hold that was told.
-    fn push_told(
+    /// Adds the interval that a reported hold ends.
+    fn push_reported(
         &mut self,
         release: &Release,
         barged_ns: Option<u64>,
@@ -640,7 +638,7 @@ impl Ownership {
         counters: &mut Counters,
     ) {
         if self.owner_state == OwnerState::Lost {
-            // It may have begun before what is lost.
+            // It may have begun before the loss.
             self.timeline.doubt_next();
         }
         let mut interval = Interval::unknown(release.time_ns, UnknownOwner::HandOff, false);
@@ -653,15 +651,17 @@ impl Ownership {
         self.push(interval, open_waits, counters);
     }
 
-    /// It tells, and no reader has had it since the last release that was told.
+    /// Returns whether the lock reports its releases, and no reader has had it since the last one.
     fn has_no_readers(&self) -> bool {
         use Synchronizer::{ReadWriteLock, StampedLock};
         let is_shared = matches!(self.synchronizer, ReadWriteLock | StampedLock);
-        self.told.as_ref().map_or(!is_shared, |told| !told.readers)
+        self.reported
+            .as_ref()
+            .map_or(!is_shared, |reported| !reported.readers)
     }
 
-    /// The writer was unparked, but gives up, and unparks the next thread in the queue
-    /// in its place.
+    /// Handles a writer that was unparked, but gives up and unparks the next thread in the queue
+    /// instead.
     fn leave_waking_to(&mut self, target: JavaThreadId, writer: JavaThreadId) {
         if self.waking.contains(&writer) {
             self.is_awake(writer);
@@ -669,12 +669,13 @@ impl Ownership {
         }
     }
 
-    /// It is the release of a thread that may have had the lock at the last boundary.
+    /// Returns whether the evidence is a release by a thread that may have had the lock at the last
+    /// boundary.
     ///
-    /// A release unparks a thread only if the queue has asked for that since the last
-    /// release that did. So if a thread had the lock after all unparks so far, and its
-    /// release unparks again, releases have been events since, whatever the threads
-    /// unparked before do: one whose time was over may have given up without an event.
+    /// A release unparks a thread only if the queue has requested that since the last release that
+    /// did. So if a thread had the lock after all unparks so far, and its release unparks again,
+    /// every release since was an event, whatever the threads unparked before do: one that timed
+    /// out may have given up without an event.
     fn was_seen_last(&self, evidence: Evidence) -> bool {
         let Evidence::Release { thread, .. } = evidence else {
             return false;
@@ -686,8 +687,8 @@ impl Ownership {
         }
     }
 
-    /// Fills in who made the thread of `wait` wait, which began at `start`, with `rest` as the
-    /// owner since the last boundary.
+    /// Fills in the blame for `wait`, which began at `start`, with `rest` as the owner since the
+    /// last boundary.
     pub(super) fn blame(
         &mut self,
         start: Start,
@@ -706,7 +707,7 @@ impl Ownership {
             access,
             own: Some(thread),
             owner_of: move |_, interval: &Interval| match interval.owner(access) {
-                // What it did itself in between did not keep it waiting.
+                // A thread's own holds in between did not keep it waiting.
                 owner if owner.is_thread(thread) => PackedOwner::unknown(UnknownOwner::HandOff),
                 owner => owner,
             },
@@ -717,26 +718,29 @@ impl Ownership {
         self.timeline.describe(&view, settled, detail, spans, wait);
     }
 
-    /// Position from which on the owners may still be known better.
+    /// Returns the position from which on the owners may still be corrected.
     fn settled(&self) -> u64 {
-        let told_until = self.told.as_ref().map_or(u64::MAX, |_| self.told_until);
+        let reported_until = self
+            .reported
+            .as_ref()
+            .map_or(u64::MAX, |_| self.reported_until);
         let first = self
             .unreleased
             .map_or(u64::MAX, |unreleased| unreleased.first);
-        told_until.min(first)
+        reported_until.min(first)
     }
 
-    /// Up to when the owners are known, for a wait that has not ended.
+    /// Returns the time until which the owners are known, for a wait that has not ended.
     pub(super) fn known_until_ns(&mut self, wait: Start) -> u64 {
         self.timeline.known_until_ns(wait)
     }
 
-    /// Events are lost since, it is not known whose: the wait may have ended.
+    /// Returns whether events of unknown threads were lost since: the wait may have ended.
     pub(super) fn loses_since(&self, wait: Start) -> bool {
         self.timeline.loses_since(wait)
     }
 
-    /// The thread that has the lock when there are no more events, if they tell.
+    /// Returns the thread that has the lock when there are no more events, as far as they show.
     pub(super) fn holder(&self) -> Option<ThreadIndex> {
         if !self.waking.is_empty() {
             return None;
@@ -746,7 +750,7 @@ impl Ownership {
                 by: Some(by),
                 woken,
             } => Some(by).filter(|&by| woken.is_none_or(|woken| woken.thread == by)),
-            // It does not wait any more, and nobody else was seen to have it.
+            // The woken thread does not wait any more, and nobody else was seen with the lock.
             OwnerState::Held {
                 by: None,
                 woken: Some(woken),
@@ -756,8 +760,7 @@ impl Ownership {
         }
     }
 
-    /// Why the owner since the last boundary is not known, for a wait that has not
-    /// ended.
+    /// Returns why the owner since the last boundary is not known, for a wait that has not ended.
     pub(super) fn why_holder_unknown(&self) -> UnknownOwner {
         match self.why_unknown() {
             reason @ (UnknownOwner::Lost | UnknownOwner::Readers) => reason,
@@ -765,7 +768,7 @@ impl Ownership {
         }
     }
 
-    /// The thread that has the lock will not release it any more.
+    /// Blames the holder, which will not release the lock any more.
     pub(super) fn never_released(&mut self, holder: Owner) {
         if let Some(unreleased) = self.unreleased
             && unreleased.until.is_none()
@@ -791,7 +794,7 @@ impl Ownership {
                 Owner::Thread { thread, chain }
             }
             (Evidence::Release { shared: true, .. }, None) => Owner::Unknown(UnknownOwner::Readers),
-            // Reader after reader is being woken.
+            // Readers are being woken one after another.
             (Evidence::None, _) if owner == Owner::Unknown(UnknownOwner::Readers) => {
                 Owner::Unknown(UnknownOwner::HandOff)
             }
@@ -821,7 +824,7 @@ impl Ownership {
         }
     }
 
-    /// Who had the lock from the last boundary until one that shows `evidence`.
+    /// Returns who had the lock from the last boundary until one that shows `evidence`.
     fn owner_until(&self, evidence: Evidence) -> Owner {
         match self.are_others_hidden(evidence) {
             true => Owner::Unknown(UnknownOwner::HandOff),
@@ -829,19 +832,21 @@ impl Ownership {
         }
     }
 
-    /// Even if the owner that a boundary shows had the lock at the last one, there may have been
-    /// others meanwhile.
+    /// Returns whether others may have had the lock meanwhile, even if the owner at the boundary
+    /// also had it at the last one.
     fn are_others_hidden(&self, evidence: Evidence) -> bool {
         matches!(evidence, Evidence::Owner(_)) && !self.waking.is_empty()
     }
 
-    /// Who had the lock at the last boundary and at one that shows `evidence`.
+    /// Returns who had the lock at the last boundary and at one that shows `evidence`.
     fn owner_at_both(&self, evidence: Evidence) -> Owner {
         let (thread, chain) = match evidence {
             Evidence::Release { thread, chain, .. } => (thread, chain),
             Evidence::Owner(thread) => (thread, ChainIndex::NOT_RECORDED),
-            // Whoever has had it since the last release that was told would have told.
-            Evidence::None if self.is_told() && self.is_free() && self.has_no_readers() => {
+            // Any owner since the last reported release would have reported its own.
+            Evidence::None
+                if self.reports_releases() && self.is_free() && self.has_no_readers() =>
+            {
                 return Owner::Free;
             }
             Evidence::None => return Owner::Unknown(self.why_unknown()),
@@ -873,13 +878,13 @@ impl Ownership {
         matches!(self.owner_state, OwnerState::Free { .. })
     }
 
-    /// Why the owner since the last boundary is not known.
+    /// Returns why the owner since the last boundary is not known.
     pub(super) fn why_unknown(&self) -> UnknownOwner {
         match self.owner_state {
             OwnerState::Lost => UnknownOwner::Lost,
             OwnerState::Free { .. } => UnknownOwner::HandOff,
             OwnerState::Held { by: None, .. } if self.is_shareable() => UnknownOwner::Readers,
-            // A thread was woken, and another one was quicker.
+            // A thread was woken, but another one was faster.
             OwnerState::Held {
                 by: None,
                 woken: Some(_),
@@ -888,7 +893,7 @@ impl Ownership {
         }
     }
 
-    /// The release tells the call chain of an owner that was only seen before.
+    /// Corrects the intervals of an owner when its release shows its call chain.
     fn follow_owner_state(&mut self, owner: Owner, evidence: Evidence, time_ns: u64) {
         let released = match evidence {
             Evidence::Release { thread, chain, .. } => Some(Owner::Thread { thread, chain }),
@@ -896,7 +901,7 @@ impl Ownership {
         };
         let position = self.timeline.end();
         match (self.unreleased, owner) {
-            // Its unpark comes after the lock was seen free.
+            // The unpark comes after the lock was seen free.
             (
                 Some(Unreleased {
                     thread,
@@ -928,11 +933,11 @@ impl Ownership {
         }
     }
 
-    /// The owner before the last boundary, if the lock is seen free now.
+    /// Returns the owner before the last boundary, if the lock is seen free now.
     fn freed(&self, evidence: Evidence) -> Option<Unreleased> {
         let position = self.timeline.end();
         match (self.owner_state, self.unreleased) {
-            // It is still on its way.
+            // The unpark is yet to come.
             (OwnerState::Free { .. }, Some(unreleased)) if unreleased.until.is_some() => {
                 Some(unreleased).filter(|_| evidence == Evidence::None)
             }
@@ -959,15 +964,14 @@ impl Ownership {
         }
     }
 
-    /// The interval at `position` ended at this time already.
+    /// Moves the end of the interval at `position` to `end_ns`, if that is earlier.
     fn shorten(&mut self, position: u64, end_ns: u64) {
         if let Some(interval) = self.timeline.seen_from_mut(position).next() {
             interval.end_ns = interval.end_ns.min(end_ns);
         }
     }
 
-    /// Several threads can have the lock at the same time, and it says whether they
-    /// have.
+    /// Returns whether several threads can share the lock, and the lock records whether they do.
     pub(super) fn is_shareable(&self) -> bool {
         self.synchronizer == Synchronizer::ReadWriteLock
     }

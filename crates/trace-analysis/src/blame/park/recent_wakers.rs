@@ -1,31 +1,30 @@
-//! Who woke threads up the last time.
+//! The most recent wakers of threads.
 
 use crate::collections::cached_map::{CachedMap, NumberKey};
 use crate::model::entity::LockIndex;
 use crate::order::park::permits::Waker;
 
-/// Who woke threads up the last time, and on what: one waker for each key. Those of long
-/// ago are forgotten.
+/// The most recent wake-up for each key, with the lock. Old ones are forgotten.
 #[derive(Debug)]
 pub(super) struct RecentWakers<K> {
     by: CachedMap<K, WakeUp>,
-    /// How many there were so far, modulo 2³².
+    /// Number of wake-ups so far, modulo 2³².
     count: u32,
-    /// When this many are known, those of long ago are forgotten.
+    /// Number of entries at which old ones are forgotten.
     max: usize,
 }
 
-/// That a thread was woken up.
+/// A wake-up of a thread.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WakeUp {
-    /// What it waited for.
+    /// The lock that the thread waited for.
     pub(super) lock: LockIndex,
     pub(super) waker: Waker,
-    /// How many there were before, modulo 2³².
+    /// Number of wake-ups before, modulo 2³².
     number: u32,
 }
 
-/// After so many others, nobody asks for a waker any more.
+/// Number of later wake-ups after which one is not looked up any more.
 const LONG: u32 = 1 << 10;
 
 impl<K> Default for RecentWakers<K> {
@@ -59,7 +58,7 @@ impl<K: NumberKey> RecentWakers<K> {
         self.by.len() == 0
     }
 
-    /// Returns what is known under a key, and forgets it.
+    /// Removes and returns the wake-up for a key.
     pub(super) fn take(&mut self, key: K) -> Option<WakeUp> {
         self.by.remove(key)
     }

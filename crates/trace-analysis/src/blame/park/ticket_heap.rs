@@ -1,21 +1,21 @@
-//! Waiting threads in some state, by a key.
+//! A queue of waiting threads in one state, ordered by key.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// Keys of which the least are asked for. They come and go with the state of what they stand for,
-/// which is asked when they are met: so nothing is searched when one goes.
+/// A priority queue of keys that removes lazily: keys come and go with the state of the threads,
+/// and a stale key is recognized only when it is met, so that removing one needs no search.
 #[derive(Debug)]
 pub(super) struct TicketHeap<K> {
-    /// Those that were not less than the one in front of them when they came: nearly all. Also some
-    /// that are gone, or that came twice.
+    /// Keys that were not less than their predecessor when added: nearly all. Some are stale or
+    /// duplicates.
     in_order: VecDeque<K>,
-    /// The others, the least first.
+    /// The other keys, the least first.
     others: BinaryHeap<Reverse<K>>,
     len: usize,
 }
 
-/// So many entries may be of keys that are gone in any case.
+/// Number of stale entries that is always tolerated.
 const FEW: usize = 16;
 
 impl<K: Ord> Default for TicketHeap<K> {
@@ -37,7 +37,7 @@ impl<K: Ord + Copy> TicketHeap<K> {
         self.len
     }
 
-    /// One more, which `is_in` finds in, as all others.
+    /// Adds a key, for which `is_in` is true, as for all others.
     #[inline]
     pub(super) fn insert(&mut self, key: K, is_in: impl Fn(K) -> bool) {
         if self.entries() >= self.len * 2 + FEW {
@@ -50,12 +50,12 @@ impl<K: Ord + Copy> TicketHeap<K> {
         self.len += 1;
     }
 
-    /// How many there are, with those that are not in any more.
+    /// Returns the number of entries, including stale ones.
     fn entries(&self) -> usize {
         self.in_order.len() + self.others.len()
     }
 
-    /// Forgets those that are not in any more, and puts all in order.
+    /// Forgets stale entries and sorts the rest.
     #[inline(never)]
     fn forget_others(&mut self, is_in: impl Fn(K) -> bool) {
         let others = std::mem::take(&mut self.others).into_iter();
@@ -68,12 +68,12 @@ impl<K: Ord + Copy> TicketHeap<K> {
         self.in_order = keys.into();
     }
 
-    /// `is_in` does not find one of them any more.
+    /// Notes that `is_in` is not true for one key any more.
     pub(super) fn remove(&mut self) {
         self.len -= 1;
     }
 
-    /// The least of them.
+    /// Returns the least key.
     pub(super) fn first(&mut self, is_in: impl Fn(K) -> bool) -> Option<K> {
         if self.is_empty() {
             return None;
@@ -87,7 +87,7 @@ impl<K: Ord + Copy> TicketHeap<K> {
         None
     }
 
-    /// Those less than `bound`, which are about to be removed.
+    /// Returns the keys less than `bound`. The caller removes them.
     #[inline]
     pub(super) fn take_before(&mut self, bound: K, is_in: impl Fn(K) -> bool, taken: &mut Vec<K>) {
         while let Some(first) = self.peek()
@@ -100,7 +100,7 @@ impl<K: Ord + Copy> TicketHeap<K> {
         }
     }
 
-    /// The least, perhaps not in any more.
+    /// Returns the least entry, which may be stale.
     #[inline]
     pub(super) fn peek(&self) -> Option<K> {
         match (self.in_order.front(), self.others.peek()) {

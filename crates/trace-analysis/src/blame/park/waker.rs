@@ -1,5 +1,5 @@
-//! Waits for something else than a lock: the thread that ended the wait takes the
-//! owner's place.
+//! Waits for something other than a lock: the thread that ended the wait takes the place of the
+//! owner.
 
 use trace_format::{LockId, ParkEndReason, ParkTimeout};
 
@@ -15,23 +15,23 @@ use crate::model::wait::{
 use crate::order::park::event::{Begin, End};
 use crate::order::park::permits::Waker;
 
-/// A thread that waits for something else than a lock.
+/// A thread that waits for something other than a lock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WaitForWaker {
-    /// That of the begin in its domain.
+    /// Number of the park's begin in its domain.
     number: u64,
     pub(crate) lock: LockIndex,
     synchronizer: Synchronizer,
     code: Code,
     chain: ChainIndex,
     start_ns: u64,
-    /// Of the parks before, of the same wait.
+    /// Time in safepoints during earlier parks of the same wait.
     safepoint_ns: u64,
-    /// How long it waits at most, as it said first.
+    /// Timeout of the wait, as first given.
     timeout: ParkTimeout,
 }
 
-/// How such a wait ended.
+/// The context of the end of such a wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Woken<'a> {
     /// Position of the trace among those analyzed.
@@ -39,12 +39,12 @@ pub(crate) struct Woken<'a> {
     pub(crate) domain: LockId,
     pub(crate) end: &'a End,
     pub(crate) waker: Option<Waker>,
-    /// Enough events were lost meanwhile for it to have been two waits.
+    /// Enough events were lost meanwhile for it to be two waits.
     pub(crate) may_be_two_waits: bool,
 }
 
 impl WaitForWaker {
-    /// The thread parks, with this code.
+    /// Creates the wait of a thread that parks in this code.
     pub(crate) fn new(number: u64, begin: &Begin, code: Code) -> Self {
         Self {
             number,
@@ -58,8 +58,8 @@ impl WaitForWaker {
         }
     }
 
-    /// The thread has waited since `start_ns`, when a park of this number and for so long at most
-    /// began, in several parks; the JVM was in safepoints for `safepoint_ns` in those before.
+    /// Continues a wait that began at `start_ns`, with the number and the timeout of its first
+    /// park; earlier parks spent `safepoint_ns` in safepoints.
     pub(super) fn since(
         self,
         number: u64,
@@ -76,8 +76,8 @@ impl WaitForWaker {
         }
     }
 
-    /// What the wait was for. By default, parking without a known synchronizer is
-    /// waiting for another thread, but for the time to pass if it passed.
+    /// Returns the kind of the wait. Parking without a known synchronizer is waiting for another
+    /// thread, or for a timeout if it expired.
     fn kind(&self, reason: ParkEndReason) -> WaitKind {
         if self.code.idles || self.synchronizer == Synchronizer::Pool {
             WaitKind::Idle
@@ -91,7 +91,7 @@ impl WaitForWaker {
         }
     }
 
-    /// What the wait is known by, in this domain of this trace.
+    /// Returns the ID of the wait, in this domain of this trace.
     fn id(&self, trace: u32, domain: LockId) -> WaitId {
         WaitId {
             trace,
@@ -100,7 +100,7 @@ impl WaitForWaker {
         }
     }
 
-    /// The wait of `thread`, which is still parked, in this domain of this trace.
+    /// Returns the wait of a thread that is still parked, in this domain of this trace.
     pub(crate) fn open(&self, trace: u32, domain: LockId, thread: ThreadIndex) -> OpenWait {
         OpenWait {
             id: self.id(trace, domain),

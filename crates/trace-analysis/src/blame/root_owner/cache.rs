@@ -1,7 +1,7 @@
-//! A cache of the root owners behind spans of owners.
+//! A cache of the root owners of spans.
 //!
-//! Threads that want one lock wait through the same holds of it, so a hold of which a hundred threads
-//! wait for the end is a part of a hundred waits. What its owner did meanwhile is looked for once.
+//! Threads that want one lock wait through the same holds of it, so a hold whose end a hundred
+//! threads wait for is a part of a hundred waits. Its owner's activity is looked up once.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use crate::model::entity::LockIndex;
 use crate::model::packed_owner::PackedOwner;
 use crate::model::wait::{Contention, RootPart};
 
-/// A time in which somebody owned a lock.
+/// A span in which a thread owned a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OwnersTime {
     owner: PackedOwner,
@@ -19,36 +19,36 @@ pub(crate) struct OwnersTime {
     end_ns: u64,
 }
 
-/// The parts of some of them.
+/// The parts of recently resolved spans.
 #[derive(Debug, Default)]
 pub(crate) struct RootCache {
-    /// By [`OwnersTime::place`]; none before something is known.
+    /// By [`OwnersTime::place`]; empty before the first span is added.
     places: Vec<Option<Known>>,
-    /// One after the other.
+    /// The parts of all spans, in sequence.
     parts: VecDeque<RootPart>,
-    /// How many were forgotten before those.
+    /// Number of parts forgotten before.
     forgotten: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Known {
     time: OwnersTime,
-    /// How many parts there were before since the beginning, and how many it has.
+    /// Number of parts added before its first one since the beginning, and number of its parts.
     first: u64,
     parts: usize,
 }
 
-/// As many holds are known at most.
+/// Binary logarithm of the maximum number of spans kept.
 const PLACES_LOG: u32 = 10;
 
-/// As many parts are. An owner's time is seldom split into more than two.
+/// Maximum number of parts kept. An owner's time is seldom split into more than two.
 const MAX_PARTS: usize = 1 << 11;
 
-/// What is split into more than so many parts is looked for again.
+/// Maximum number of parts of a span that is kept; others are resolved again.
 const MAX_PARTS_OF_TIME: usize = 64;
 
 impl OwnersTime {
-    /// That of a part of a wait for the lock.
+    /// Returns the span of a part of a wait for the lock.
     pub(crate) fn of(part: &Contention, lock: LockIndex) -> Self {
         Self {
             owner: part.owner.into(),
@@ -58,7 +58,7 @@ impl OwnersTime {
         }
     }
 
-    /// The place for it.
+    /// Returns the place of the span.
     fn place(&self) -> usize {
         let mixed = (self.owner.key(u64::MAX) ^ self.end_ns.rotate_left(20)).wrapping_mul(MIXER);
         (mixed >> (u64::BITS - PLACES_LOG)) as usize
@@ -66,7 +66,7 @@ impl OwnersTime {
 }
 
 impl RootCache {
-    /// The parts of that time, if they are known.
+    /// Returns the parts of a span, if they are known.
     pub(crate) fn of(
         &self,
         time: &OwnersTime,
@@ -76,7 +76,7 @@ impl RootCache {
         (known.time == *time).then(|| self.parts.range(first..first + known.parts))
     }
 
-    /// Adds the parts of that time, which are always the same.
+    /// Adds the parts of a span, which never change.
     pub(crate) fn add(&mut self, time: OwnersTime, parts: &[RootPart]) {
         if parts.len() > MAX_PARTS_OF_TIME {
             return;

@@ -1,4 +1,4 @@
-//! Who is at the end of the chain of owners behind each part of a wait.
+//! Root owners: the end of the chain of owners for each part of a wait.
 
 pub(crate) mod cache;
 mod part_walk;

@@ -1,6 +1,6 @@
-//! Goes through parts of a wait, each of which begins where the one before ends.
+//! Iteration over consecutive parts of a wait.
 
-/// Calls `on_part` with the parts from begin to end: when each began and ended, and whose it is. They are
+/// Calls `on_part` with the parts from begin to end: the span of each, and its owner. They are
 /// given by their ends; the first one begins at `at_ns`.
 #[inline]
 pub(super) fn walk<T>(

@@ -11,34 +11,34 @@ use crate::model::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::model::packed_owner::PackedOwner;
 use crate::model::wait::{Contention, Mechanism, Wait, WaitEnd, WaitId, WaitKind};
 
-/// Waits for locks, the first to have ended first.
+/// Waits for locks, ordered by their ends.
 ///
-/// A wait is written once when it comes and read once when it goes, and takes no memory of its own
-/// in between: there are so many of them that each comes from memory far away.
+/// A wait is written once when it arrives and read once when it leaves, and allocates no memory in
+/// between: there are far too many waits to stay in the caches.
 #[derive(Debug, Default)]
 pub(crate) struct ReorderBuffer {
     slots: Vec<Held>,
     free: Vec<Slot>,
     order: Order,
-    /// Those of the waits, also of some that are gone.
+    /// The parts of the waits, including some that have left.
     parts: Vec<DirectPart>,
-    /// How many are of the waits.
+    /// Number of parts of the waits still held.
     parts_held: usize,
-    /// How much the waits count that came and are not held back, and those of them before a wait that is
-    /// gone.
+    /// Total cost of the waits that arrived and are not held back, and of those before a wait that
+    /// has left.
     others: u64,
     others_passed: u64,
 }
 
-/// Where a wait is while it is held back.
+/// Place of a wait while it is held back.
 pub(crate) type Slot = u32;
 
-/// A wait, in as little memory as goes.
+/// A wait in compact form.
 #[derive(Debug)]
 struct Held {
     first_part: u32,
     parts: u32,
-    /// How much the waits count that came before and were not held back.
+    /// Total cost of the waits that arrived before and were not held back.
     others: u64,
     id: WaitId,
     start_ns: u64,
@@ -58,7 +58,7 @@ struct Held {
 }
 
 impl Held {
-    /// Without its parts.
+    /// Packs a wait, without its parts.
     fn of(wait: &Wait) -> Self {
         Self {
             first_part: 0,
@@ -86,13 +86,13 @@ impl Held {
         self.start_ns + self.duration_ns
     }
 
-    /// Where its parts are.
+    /// Returns where its parts are.
     fn parts(&self) -> Range<usize> {
         let first = self.first_part as usize;
         first..first + self.parts as usize
     }
 
-    /// Fills in the wait, without what it is made of.
+    /// Fills in the wait, without its parts.
     fn fill_in(&self, wait: &mut Wait) {
         wait.id = self.id;
         wait.mechanism = self.mechanism;
@@ -113,7 +113,7 @@ impl Held {
         wait.roots.clear();
     }
 
-    /// Fills in the contentions of the wait, which has these parts.
+    /// Fills in the contentions of the wait from these parts.
     fn fill_in_parts(&self, parts: &[DirectPart], wait: &mut Wait) {
         let mut start_ns = self.start_ns;
         wait.contentions.clear();
@@ -129,33 +129,33 @@ impl Held {
     }
 }
 
-/// A part of a wait. It begins where the one before ends, the first one where the wait begins.
+/// A part of a wait. It begins where the previous part ends, the first one where the wait begins.
 #[derive(Clone, Copy, Debug)]
 struct DirectPart {
     end_ns: u64,
     owner: PackedOwner,
 }
 
-/// So many parts of waits that are gone are kept in any case.
+/// Number of parts of waits that have left that is always tolerated.
 const FEW: usize = 1 << 12;
 
 impl ReorderBuffer {
-    /// How many.
+    /// Returns the number of waits.
     pub(crate) fn len(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
-    /// How much all count, and those that came meanwhile and are not held back.
+    /// Returns the cost of all waits, and of those that arrived meanwhile and are not held back.
     pub(crate) fn cost(&self) -> usize {
         self.parts_held + self.len() + self.cost_of_others()
     }
 
-    /// How much those count that came meanwhile and are not held back.
+    /// Returns the cost of those that arrived meanwhile and are not held back.
     pub(crate) fn cost_of_others(&self) -> usize {
         (self.others - self.others_passed) as usize
     }
 
-    /// A wait of so many parts came that needs not be held back.
+    /// Counts a wait with this number of parts that need not be held back.
     pub(crate) fn pass(&mut self, parts: usize) {
         self.others += cost(parts) as u64;
         if self.len() == 0 {
@@ -190,8 +190,7 @@ impl ReorderBuffer {
         slot
     }
 
-    /// Takes out the wait that ended first, and fills it in, without its roots. Returns where it
-    /// was.
+    /// Removes the wait that ended first, and fills it in, without its roots. Returns its place.
     pub(crate) fn pop(&mut self, wait: &mut Wait) -> Option<Slot> {
         let slot = self.order.pop(&self.slots)?;
         let held = &mut self.slots[slot as usize];
@@ -207,7 +206,7 @@ impl ReorderBuffer {
         Some(slot)
     }
 
-    /// Keeps the parts of those waits only that are held back.
+    /// Keeps only the parts of waits that are held back.
     fn forget_parts(&mut self) {
         let mut kept = Vec::with_capacity(2 * self.parts_held + FEW);
         for held in &mut self.slots {
@@ -237,36 +236,36 @@ impl ReorderBuffer {
     }
 }
 
-/// The cost of a wait with this number of parts.
+/// Returns the cost of a wait with this number of parts.
 pub(crate) fn cost(parts: usize) -> usize {
     parts + 1
 }
 
 /// Waits in the order of their ends.
 ///
-/// Some come much later than others that ended after them: threads write their buffers when these
-/// are full. So those that are next are sorted when there are no others left, the earlier half of
-/// all; by then nearly all that belong there have come. Only one that comes still later needs a place
-/// between others.
+/// Some waits arrive much later than others that ended after them, because threads write their
+/// buffers when these are full. So the earlier half of all waits is sorted whenever the previously
+/// sorted ones are used up; by then nearly all that belong there have arrived. Only a wait that
+/// arrives still later has to be inserted.
 #[derive(Debug, Default)]
 struct Order {
-    /// The next ones, the first of them at the end.
+    /// The next waits, the first of them at the end.
     next: Vec<Entry>,
-    /// Those that came later, but are due before one of these at least.
+    /// Waits that arrived later, but precede some of the sorted ones.
     late: BinaryHeap<Reverse<(EndKey, Slot)>>,
-    /// Before that, all are `next` or `late`; all others end then or later.
+    /// All waits that end before are in `next` or `late`; all others end then or later.
     sorted_until: Option<EndKey>,
     rest: Vec<Entry>,
 }
 
-/// A wait and its end, which says nearly always which one is first.
+/// A wait and its end, which nearly always determines the order.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     end_ns: u64,
     slot: Slot,
 }
 
-/// Waits that end at the same time are told apart.
+/// A sort key that also distinguishes waits that end at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct EndKey {
     end_ns: u64,
@@ -338,7 +337,7 @@ mod tests {
     use super::*;
     use crate::model::wait::Owner;
 
-    /// A wait of so many parts, each 1 ns longer than the one before.
+    /// Returns a wait with this number of parts, each 1 ns longer than the one before.
     fn wait(number: u64, start_ns: u64, parts: u64) -> Wait {
         let mut wait = Wait {
             start_ns,
@@ -360,7 +359,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever comes when, each time the one that ended first goes, as it came.
+        /// In any order of arrival, the wait that ended first always leaves first, unchanged.
         #[test]
         fn waits_go_in_the_order_of_their_ends(
             steps in proptest::collection::vec((0..50u64, 1..40u64, 0..3u32), 1..400),

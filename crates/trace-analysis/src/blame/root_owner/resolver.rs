@@ -1,10 +1,10 @@
-//! Finds the thread at the end of the chain of owners behind each part of a wait.
+//! Finds the thread at the end of the chain of owners for each part of a wait.
 //!
-//! While a thread waits for a lock, the lock's owner may wait for another one. What it waits for
-//! ends before it releases the lock, so nearly all that is to be known about a wait has ended
-//! when the wait does. Waits come here in no order. They are held back for a while, are
-//! resolved in the order in which they ended, and stay known for a while to those that they held
-//! up. So each part is found with one look at the waits of its owner, whatever is behind that.
+//! While a thread waits for a lock, the lock's owner may wait for another one. That wait ends
+//! before the owner releases the lock, so nearly everything relevant to a wait has ended when the
+//! wait does. Waits arrive here in any order. They are held back for a while, are resolved in the
+//! order in which they ended, and stay known for a while to the waits that they delayed. So each
+//! part is found with one look at the waits of its owner, however long the chain is.
 
 use crate::blame::facts::safepoints::Safepoints;
 use crate::blame::root_owner::cache::{OwnersTime, RootCache};
@@ -24,22 +24,22 @@ use crate::order::system_fact::SystemFact;
 /// Limits of the search for root owners.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RootLimits {
-    /// How many parts of waits are held back until the waits of their owners have come.
+    /// Maximum number of parts of waits held back until the waits of their owners have arrived.
     pub(crate) max_held_parts: usize,
-    /// How many parts of waits stay known beyond those.
+    /// Maximum number of further parts of waits that stay known.
     pub(crate) max_known_parts: usize,
-    /// How many parts one wait may be split into.
+    /// Maximum number of parts that one wait is split into.
     pub(crate) max_parts_of_wait: usize,
-    /// How many waits are followed that are not resolved themselves: those of a thread that
-    /// gave up, or did not come back.
+    /// Maximum number of unresolved waits that are followed: those of a thread that gave up, or did
+    /// not come back.
     pub(crate) max_unresolved: usize,
-    /// How many samples of owners stay known.
+    /// Maximum number of samples of owners that stay known.
     pub(crate) max_samples: usize,
 }
 
 impl Default for RootLimits {
-    /// By the sizes of the elements about 80 MB; not measured. What is known is read again far from where
-    /// it was written: twice as much took a tenth of the time of an analysis.
+    /// About 80 MB by the sizes of the elements; not measured. Known waits are read far from where
+    /// they were written: doubling their number cost a tenth of the time of an analysis.
     fn default() -> Self {
         Self {
             max_held_parts: 1 << 18,
@@ -55,27 +55,27 @@ impl Default for RootLimits {
 #[derive(Debug)]
 pub(crate) struct RootResolver {
     limits: RootLimits,
-    /// Those that are not resolved yet.
+    /// The waits not resolved yet.
     held: ReorderBuffer,
-    /// Those, and those that are resolved since a short time.
+    /// Those waits, and the ones resolved recently.
     known: WaitHistory,
-    /// Of a wait whose owners are all root owners, what each had is added up.
+    /// If all owners of a wait are root owners, the time of each is added up.
     adds_up: bool,
     safepoints: Safepoints,
-    /// Where owners stood, if parts are to be split by that.
+    /// The code of owners over time, if parts are to be split by it.
     samples: Option<OwnerSamples>,
-    /// What was found last.
+    /// The parts found last.
     recent: RootCache,
-    /// Threads that wait for each other; kept to reuse its memory.
+    /// The waiting threads along the chain; kept to reuse the memory.
     behind: Vec<ThreadIndex>,
 }
 
-/// A part of an owner's time, at the end of so many waits.
+/// A span of an owner's time, at the end of a chain of waits.
 #[derive(Clone, Copy)]
 struct Link {
     thread: ThreadIndex,
     chain: ChainIndex,
-    /// What the last of the waits is for.
+    /// The lock that the last of the waits is for.
     lock: LockIndex,
     depth: u32,
 }
@@ -96,7 +96,7 @@ impl RootResolver {
         }
     }
 
-    /// Takes what the JVM or the system did.
+    /// Adds an action of the JVM or the system.
     pub(crate) fn system(&mut self, fact: SystemFact) {
         match (fact, &mut self.samples) {
             (SystemFact::Safepoint(safepoint), _) => self.safepoints.add(safepoint),
@@ -105,13 +105,13 @@ impl RootResolver {
         }
     }
 
-    /// How many waits are held back.
+    /// Returns how many waits are held back.
     pub(crate) fn held(&self) -> usize {
         self.held.len()
     }
 
-    /// Takes a wait with its contentions. Returns whether its roots are known at once, and filled
-    /// in: those of a wait for a lock seldom are if one of its owners waited itself.
+    /// Adds a wait with its contentions. Returns whether its roots are known at once, and filled
+    /// in: for a wait for a lock they seldom are if one of its owners waited itself.
     pub(crate) fn add(&mut self, wait: &mut Wait, trail: Trail, chains: &PendingChains) -> bool {
         if trail.is_direct && self.adds_up {
             self.held.pass(wait.contention_count() as usize);
@@ -131,7 +131,8 @@ impl RootResolver {
         true
     }
 
-    /// Fills in the roots of a wait for what nobody held: who ended it did not hold it up.
+    /// Fills in the roots of a wait for something that nobody held: the thread that ended it did
+    /// not delay it.
     fn name_enders(&self, wait: &mut Wait, chains: &PendingChains) {
         if self.adds_up {
             return wait.root_is_owner();
@@ -144,15 +145,15 @@ impl RootResolver {
         wait.roots = found.parts;
     }
 
-    /// Forgets what was known first. What is known of waits that were not held back counts only from
-    /// then on when they would not be held back any more.
+    /// Forgets the waits resolved first. Waits that were not held back count only from the time
+    /// when they would have left the buffer.
     fn forget(&mut self) {
         let max = self.limits.max_known_parts + self.held.cost_of_others();
         self.known.forget(max);
     }
 
-    /// Fills in the next wait that has been held back long enough, or is left at the end. `false`
-    /// if there is none.
+    /// Fills in the next wait that has been held back long enough, or is left at the end. Returns
+    /// `false` if no such wait is left.
     pub(crate) fn next(&mut self, is_over: bool, chains: &PendingChains, wait: &mut Wait) -> bool {
         if !is_over && self.held.cost() <= self.limits.max_held_parts {
             return false;
@@ -184,7 +185,7 @@ impl RootResolver {
             }
             let time = OwnersTime::of(part, wait.lock);
             if let Some(known) = recent.of(&time)
-                && found.has_room_for(known.len())
+                && found.fits(known.len())
             {
                 found.add_known(known);
                 continue;
@@ -200,7 +201,7 @@ impl RootResolver {
             found.sample = None;
             let parts = &found.parts[before..];
             let are_all = (parts.first()).is_some_and(|first| first.start_ns == part.start_ns);
-            if are_all && found.is_same_for_all && found.has_room_for(1) {
+            if are_all && found.is_same_for_all && found.fits(1) {
                 recent.add(time, parts);
             }
         }
@@ -208,7 +209,7 @@ impl RootResolver {
         (self.behind, self.recent) = (behind, recent);
     }
 
-    /// Calls `on_part` with the parts of a contention, and where its owner stood in each.
+    /// Calls `on_part` with the parts of a contention, and the owner's code in each.
     fn split_by_samples(
         &self,
         part: &Contention,
@@ -221,8 +222,7 @@ impl RootResolver {
         }
     }
 
-    /// Adds what was behind an owner from begin to end, at the end of so many waits of the
-    /// threads in `behind`.
+    /// Adds the roots of an owner's span, at the end of the waits of the threads in `behind`.
     fn follow(
         &self,
         (start_ns, end_ns, owner, lock, depth): (u64, u64, Owner, LockIndex, u32),
@@ -287,7 +287,7 @@ impl RootResolver {
         self.add_running(at_ns, end_ns, running, link, found);
     }
 
-    /// Adds the time of an owner that did not wait itself.
+    /// Adds a span in which an owner did not wait itself.
     fn add_running(
         &self,
         start_ns: u64,
@@ -307,7 +307,7 @@ impl RootResolver {
         found.safepoint = None;
     }
 
-    /// Adds what was behind an owner that waited itself.
+    /// Adds the roots of a span in which an owner waited itself.
     fn in_wait(
         &self,
         (start_ns, end_ns): (u64, u64),
@@ -321,7 +321,7 @@ impl RootResolver {
         } = wait.own;
         let depth = link.depth.saturating_add(1);
         if kind != WaitKind::Contention {
-            // Nobody had what it waited for: it ends the chain, where it waits.
+            // Nobody had the lock that it waited for: it is the end of the chain itself.
             let thread = link.thread;
             let end = RootEnd::Owner(Owner::Thread { thread, chain });
             return found.add(start_ns, end_ns, end, lock, depth);
@@ -360,21 +360,21 @@ const UNKNOWN: RootEnd = RootEnd::Owner(Owner::Unknown(UnknownOwner::Collapsed))
 struct Found<'a> {
     parts: Vec<RootPart>,
     chains: &'a PendingChains,
-    /// The next part is the first one of a contention.
+    /// The next part begins a contention.
     begins_contention: bool,
     /// The direct owner, and what it waits for itself.
     owner: Owner,
     own_wait: Option<OwnWait>,
     safepoint: Option<SafepointPhase>,
-    /// Where the direct owner stood.
+    /// The code of the direct owner.
     sample: Option<ChainIndex>,
-    /// Whatever wait the part belongs to, the same would be found.
+    /// The result is the same for every wait that the part belongs to.
     is_same_for_all: bool,
     max_parts: usize,
 }
 
 impl<'a> Found<'a> {
-    /// None of the wait, whose memory is used again.
+    /// Begins a wait without parts, and reuses its memory.
     fn of(wait: &mut Wait, limits: RootLimits, chains: &'a PendingChains) -> Self {
         let mut parts = std::mem::take(&mut wait.roots);
         parts.clear();
@@ -391,7 +391,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// Adds a part behind whose owner nobody is looked for.
+    /// Adds a part whose owner is the root.
     fn add_direct(&mut self, part: &Contention, lock: LockIndex) {
         self.owner = part.owner;
         let end_ns = part.start_ns + part.duration_ns;
@@ -399,12 +399,12 @@ impl<'a> Found<'a> {
         self.add(part.start_ns, end_ns, end, lock, 1);
     }
 
-    /// So many more parts stay apart.
-    fn has_room_for(&self, parts: usize) -> bool {
+    /// Returns whether this many more parts can be kept separate.
+    fn fits(&self, parts: usize) -> bool {
         self.parts.len() + parts <= self.max_parts
     }
 
-    /// Adds what was found for another wait.
+    /// Adds the parts found for another wait.
     fn add_known<'p>(&mut self, mut parts: impl Iterator<Item = &'p RootPart>) {
         if let Some(first) = parts.next() {
             self.push(*first);
@@ -412,23 +412,23 @@ impl<'a> Found<'a> {
         self.parts.extend(parts);
     }
 
-    /// Adds a part of an owner's own wait, behind which that was.
+    /// Adds a part of an owner's own wait, with the root of that wait.
     fn add_behind(&mut self, start_ns: u64, end_ns: u64, root: Root, link: Link) {
         let depth = root.depth.saturating_add(link.depth);
         self.add(start_ns, end_ns, root.end, root.lock, depth);
     }
 
-    /// Adds a part; nothing if it takes no time, but for the first.
+    /// Adds a part; ignores an empty one, except the first.
     fn add(&mut self, start_ns: u64, end_ns: u64, end: RootEnd, lock: LockIndex, depth: u32) {
         if start_ns >= end_ns && !self.parts.is_empty() {
             return;
         }
         let mut root = Root { end, lock, depth };
         if end == RootEnd::Cycle {
-            // It goes round for ever.
+            // The cycle never ends.
             root.depth = u32::MAX;
         }
-        if !self.has_room_for(1) {
+        if !self.fits(1) {
             root.end = UNKNOWN;
         }
         let part = RootPart {
@@ -444,9 +444,9 @@ impl<'a> Found<'a> {
         self.push(part);
     }
 
-    /// Adds a part behind the last one, or makes that longer if both are of one contention.
+    /// Appends a part, or extends the last one if both belong to one contention.
     fn push(&mut self, part: RootPart) {
-        let is_full = !self.has_room_for(1);
+        let is_full = !self.fits(1);
         let is_first = std::mem::take(&mut self.begins_contention);
         let Some(last) = self.parts.last_mut() else {
             return self.parts.push(part);
@@ -473,7 +473,7 @@ impl<'a> Found<'a> {
 mod tests {
     use super::*;
 
-    /// A wait of `thread` from begin to end for a lock that `owner` has.
+    /// Returns a wait of `thread` for a lock that `owner` has.
     fn wait(number: u64, thread: u32, (start_ns, end_ns): (u64, u64), owner: u32) -> Wait {
         let mut wait = Wait::blank();
         wait.id.number = number;
@@ -495,7 +495,8 @@ mod tests {
         }
     }
 
-    /// Thread 2 waits for 1 twice, and all that time 3 for 2, whose wait ended last.
+    /// Thread 2 waits for 1 twice, and all that time 3 waits for 2; returns the roots of the last
+    /// wait.
     fn ends_of_last(limits: RootLimits) -> Vec<(u64, RootEnd)> {
         let mut roots = RootResolver::new(limits, Detail::CONTENTIONS.with_roots());
         let waits = [

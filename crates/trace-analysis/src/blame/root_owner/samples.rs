@@ -1,10 +1,10 @@
-//! Where owners stood while others waited for their locks, of the samples of their stacks.
+//! The code of owners while others waited for their locks, from samples of their stacks.
 
 use crate::blame::facts::latest::{Fact, LatestFacts};
 use crate::model::entity::{ChainIndex, ThreadIndex};
 use crate::order::system_fact::Sample;
 
-/// The last samples of all threads.
+/// The latest samples of all threads.
 #[derive(Debug)]
 pub(crate) struct OwnerSamples(LatestFacts<Sample>);
 
@@ -18,8 +18,8 @@ impl Fact for Sample {
     }
 }
 
-/// A sample stands for at most so much time, about twenty minutes: sums of times and their
-/// products with times do not overflow then.
+/// Maximum time that a sample stands for, about twenty minutes: sums of times and their products
+/// with times do not overflow then.
 const MAX_INTERVAL_NS: u64 = 1 << 40;
 
 fn weight(sample: &Sample) -> u128 {
@@ -27,23 +27,24 @@ fn weight(sample: &Sample) -> u128 {
 }
 
 impl OwnerSamples {
-    /// Keeps so many.
+    /// Keeps at most `max` samples.
     pub(crate) fn new(max: usize) -> Self {
         Self(LatestFacts::new(max))
     }
 
-    /// Adds one. They come in the order of time, but for those that had to wait for a description.
+    /// Adds a sample. Samples arrive in the order of time, except those that had to wait for a
+    /// description.
     pub(crate) fn add(&mut self, sample: Sample) {
         self.0.add(sample);
     }
 
-    /// Divides the time from begin to end, in which the thread owned a lock, by its samples in that
-    /// time: calls `on_part` with each part, in order and without gaps, and where the thread stood
-    /// then; `None` before it could be sampled, and if no sample came.
+    /// Divides a span in which the thread owned a lock by its samples in that span: calls `on_part`
+    /// with each part, in order and without gaps, and the sampled code; `None` before the thread
+    /// could be sampled, and if there is no sample.
     ///
-    /// The moments of samples come as a Poisson process: they are spread evenly over the time in
-    /// which there could be one, however many there are, so that each counts as much as others if it
-    /// stands for as much time.
+    /// The times of samples are a Poisson process: they are spread evenly over the time in which a
+    /// sample was possible, however many there are, so each counts the same if it stands for the
+    /// same time.
     pub(crate) fn split(
         &self,
         thread: ThreadIndex,
@@ -65,7 +66,7 @@ impl OwnerSamples {
         let (mut at_ns, mut so_far) = (since_ns, 0);
         for sample in inside {
             so_far += weight(sample);
-            // At most the whole.
+            // At most the whole span.
             let until_ns = since_ns + (whole_ns * so_far / all) as u64;
             on_part(at_ns, until_ns, Some(sample.chain));
             at_ns = until_ns;
@@ -114,7 +115,7 @@ mod tests {
         let [first, second] = [150, 190].map(|chain| Some(ChainIndex(chain)));
         let expected = [(100, 120, None), (120, 140, first), (140, 200, second)];
         assert_eq!(parts(&samples, 100, 200), expected);
-        // The sample at the end is of the time that begins there.
+        // The sample at the end belongs to the time that begins there.
         assert_eq!(parts(&samples, 200, 300), [(200, 300, None)]);
         assert_eq!(
             parts(&samples, 130, 160),
@@ -133,8 +134,8 @@ mod tests {
     }
 
     proptest! {
-        /// Also of a damaged trace: the parts are in order, without gaps, and agree with sums over
-        /// all samples.
+        /// Parts are in order, without gaps, and agree with sums over all samples, even in a
+        /// damaged trace.
         #[test]
         fn parts_add_up(all in any_samples(), start_ns in 0..120u64, duration_ns in 1..120u64) {
             let end_ns = start_ns + duration_ns;

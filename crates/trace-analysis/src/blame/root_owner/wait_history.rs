@@ -1,4 +1,4 @@
-//! The history of each thread's waits, for the threads that it made wait.
+//! The history of each thread's waits, to resolve the waits of threads that it delayed.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -12,34 +12,34 @@ use crate::model::packed_owner::PackedOwner;
 use crate::model::pending_chains::PendingChains;
 use crate::model::wait::{OwnWait, Root, RootEnd, RootPart, Wait, WaitKind};
 
-/// The waits of all threads: those that are held back, and the last of those that are resolved.
+/// The waits of all threads: those held back, and the latest of those resolved.
 ///
-/// What is known of a thread's waits lies in one place: it is asked for threads far from each other.
+/// A thread's waits are stored together, because lookups jump from thread to thread.
 #[derive(Debug, Default)]
 pub(crate) struct WaitHistory {
     /// By [`ThreadIndex`].
     threads: Vec<ThreadWaits>,
-    /// Of those that are resolved, in the order in which they are forgotten.
+    /// The resolved waits, in the order in which they are forgotten.
     order: VecDeque<Forgettable>,
-    /// How much those count.
+    /// Total cost of the resolved waits.
     cost: usize,
-    /// What was behind the parts of those for locks: nobody asks for that of others.
+    /// The roots of the parts of waits for locks; those of other waits are not needed.
     roots: VecDeque<KnownRoot>,
-    /// How many were forgotten before those.
+    /// Number of roots forgotten before.
     roots_forgotten: u64,
-    /// Those that share holds, and how many of them were forgotten.
+    /// Waits that share holds, and the number forgotten before.
     shared: VecDeque<KnownShared>,
     shared_forgotten: u64,
 }
 
-/// The waits of a thread. It does not wait twice at once, unless a trace is damaged.
+/// The waits of a thread. They do not overlap, unless a trace is damaged.
 #[derive(Debug, Default)]
 struct ThreadWaits {
-    /// By their ends.
+    /// Ordered by their ends.
     waits: VecDeque<KnownWait>,
-    /// Near the one of those that was wanted last.
+    /// An index near the last one looked up.
     near: Cell<usize>,
-    /// What the thread did until then is forgotten.
+    /// Waits before this time are forgotten.
     forgotten_until_ns: u64,
 }
 
@@ -51,31 +51,32 @@ pub(crate) struct KnownWait {
     pub(crate) parts: KnownParts,
 }
 
-/// Where the parts of a wait are.
+/// The place of the parts of a wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum KnownParts {
-    /// Who the owners were, not yet what they waited for.
+    /// The direct owners are known, but not yet the roots.
     Held(Slot),
     Resolved(KnownRoots),
-    /// Each owner is the root owner, and some parts are shared: how many such waits there were before.
+    /// Each owner is the root owner, and some parts are shared; the number of such waits before.
     Shared(u64),
 }
 
-/// A wait that shares holds with others, among its own parts.
+/// A wait that shares holds with others, and its own parts.
 #[derive(Debug)]
 struct KnownShared {
     parts: KnownRoots,
     run: HoldRun,
 }
 
-/// The [`KnownRoot`]s of a wait: how many, and how many there were before since the beginning.
+/// The [`KnownRoot`]s of a wait: their number, and the number of those added before since the
+/// beginning.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KnownRoots {
     count: u32,
     first: u64,
 }
 
-/// What is to be forgotten of a wait that is resolved.
+/// The parts of a resolved wait to forget.
 #[derive(Clone, Copy, Debug)]
 struct Forgettable {
     end_ns: u64,
@@ -85,12 +86,12 @@ struct Forgettable {
     is_shared: bool,
 }
 
-/// What was behind a part of a wait. The part begins where the one before ends, the first one where
+/// The root of a part of a wait. The part begins where the previous one ends, the first one where
 /// the wait begins.
 #[derive(Clone, Copy, Debug)]
 struct KnownRoot {
     end_ns: u64,
-    /// [`PackedOwner::NONE`] of a cycle.
+    /// [`PackedOwner::NONE`] for a cycle.
     end: PackedOwner,
     lock: LockIndex,
     depth: u32,
@@ -110,7 +111,7 @@ impl KnownWait {
         }
     }
 
-    /// By this, waits are in order.
+    /// Returns the sort key of waits.
     fn key(&self) -> (u64, u64) {
         (self.end_ns, self.own.start_ns)
     }
@@ -145,19 +146,19 @@ impl KnownRoot {
 }
 
 impl WaitHistory {
-    /// Adds a wait for a lock that is held back there.
+    /// Adds a wait for a lock that is held back at `slot`.
     pub(crate) fn hold(&mut self, wait: &Wait, slot: Slot) {
         let held = KnownWait::of(wait, KnownParts::Held(slot));
         self.of_thread(wait.thread).add(held);
     }
 
-    /// The wait, which was held back there, is resolved.
+    /// Marks a wait that was held back at `slot` as resolved.
     pub(crate) fn resolve(&mut self, wait: &Wait, slot: Slot) {
         let resolved = self.resolved(wait);
         self.of_thread(wait.thread).resolve(slot, resolved);
     }
 
-    /// Adds a wait, of which each owner is the root owner.
+    /// Adds a wait whose owners are all root owners.
     pub(crate) fn add_direct(&mut self, wait: &Wait, run: Option<HoldRun>) {
         let parts = self.add_roots(wait.contentions.iter().map(|part| KnownRoot {
             end_ns: part.start_ns + part.duration_ns,
@@ -192,7 +193,7 @@ impl WaitHistory {
         &mut self.threads[index]
     }
 
-    /// Adds what was behind a wait, and that it is to be forgotten.
+    /// Adds the roots of a wait, and schedules it to be forgotten.
     fn resolved(&mut self, wait: &Wait) -> KnownWait {
         let wanted: &[RootPart] = match wait.kind {
             WaitKind::Contention => &wait.roots,
@@ -212,7 +213,7 @@ impl WaitHistory {
         added
     }
 
-    /// The wait is to be forgotten, with these roots.
+    /// Schedules a wait with these roots to be forgotten.
     fn note(&mut self, wait: &Wait, roots: KnownRoots, cost: usize, is_shared: bool) {
         self.cost += cost;
         self.order.push_back(Forgettable {
@@ -224,7 +225,7 @@ impl WaitHistory {
         });
     }
 
-    /// Forgets the waits resolved first, until those left count no more than that.
+    /// Forgets the waits resolved first, until the rest costs no more than `max_cost`.
     pub(crate) fn forget(&mut self, max_cost: usize) {
         while self.cost > max_cost
             && let Some(first) = self.order.pop_front()
@@ -240,13 +241,14 @@ impl WaitHistory {
         }
     }
 
-    /// Until when it is forgotten what a thread did.
+    /// Returns the time before which the thread's waits are forgotten.
     pub(crate) fn forgotten_until_ns(&self, thread: ThreadIndex) -> u64 {
         let of_thread = self.threads.get(thread.0 as usize);
         of_thread.map_or(0, |of_thread| of_thread.forgotten_until_ns)
     }
 
-    /// The waits of a thread that ended behind `start_ns` and began before `end_ns`, by their ends.
+    /// Returns the waits of a thread that ended after `start_ns` and began before `end_ns`, ordered
+    /// by their ends.
     #[inline]
     pub(crate) fn during(
         &self,
@@ -254,12 +256,12 @@ impl WaitHistory {
         (start_ns, end_ns): (u64, u64),
     ) -> impl Iterator<Item = &KnownWait> {
         let of_thread = self.threads.get(thread.0 as usize);
-        let waits = of_thread.map(|of_thread| of_thread.behind(start_ns));
+        let waits = of_thread.map(|of_thread| of_thread.ended_after(start_ns));
         let waits = waits.into_iter().flatten();
         waits.take_while(move |wait| wait.own.start_ns < end_ns)
     }
 
-    /// Calls `on_part` with what was behind the parts of a wait for a lock, from begin to end.
+    /// Calls `on_part` with the roots of the parts of a wait for a lock, from begin to end.
     pub(crate) fn roots_during(
         &self,
         (own, roots): (OwnWait, KnownRoots),
@@ -267,19 +269,19 @@ impl WaitHistory {
         on_part: impl FnMut(u64, u64, Root),
     ) {
         let first = (roots.first - self.roots_forgotten) as usize;
-        let behind = first + roots.count as usize;
+        let end = first + roots.count as usize;
         let is_before = |part: &KnownRoot| part.end_ns <= start_ns;
-        let place = count_between(&self.roots, first, behind, is_before);
+        let place = count_between(&self.roots, first, end, is_before);
         let at_ns = match place == first {
             true => own.start_ns,
             false => self.roots[place - 1].end_ns,
         };
-        let parts = self.roots.range(place..behind);
+        let parts = self.roots.range(place..end);
         let parts = parts.map(|part| (part.end_ns, part.root()));
         walk(at_ns, parts, (start_ns, end_ns), on_part);
     }
 
-    /// The same of a wait that shares holds with others.
+    /// Does the same for a wait that shares holds with others.
     pub(crate) fn shared_during(
         &self,
         (own, number): (OwnWait, u64),
@@ -319,8 +321,8 @@ impl ThreadWaits {
         insert_from_back(&mut self.waits, wait, |known| known.key() <= wait.key());
     }
 
-    /// The wait that was held back there is resolved, unless it came so late that it is forgotten
-    /// already.
+    /// Replaces the wait that was held back at `slot`, unless it was resolved so late that it is
+    /// already forgotten.
     fn resolve(&mut self, slot: Slot, resolved: KnownWait) {
         let near = self.near.get();
         let index = count_near(&self.waits, near, |known| known.key() < resolved.key());
@@ -333,7 +335,7 @@ impl ThreadWaits {
         }
     }
 
-    /// A wait that ended then is forgotten, and with it what there was before.
+    /// Forgets the waits that ended at `end_ns` or before.
     fn forget(&mut self, end_ns: u64) {
         self.forgotten_until_ns = self.forgotten_until_ns.max(end_ns);
         let until_ns = self.forgotten_until_ns;
@@ -347,9 +349,9 @@ impl ThreadWaits {
         give_back(&mut self.waits);
     }
 
-    /// Those that ended behind that time.
+    /// Returns the waits that ended after `time_ns`.
     #[inline]
-    fn behind(&self, time_ns: u64) -> impl Iterator<Item = &KnownWait> {
+    fn ended_after(&self, time_ns: u64) -> impl Iterator<Item = &KnownWait> {
         let near = self.near.get();
         let first = count_near(&self.waits, near, |known| known.end_ns <= time_ns);
         self.near.set(first);
@@ -357,7 +359,7 @@ impl ThreadWaits {
     }
 }
 
-/// Gives back what a queue does not need any more: a program may have many threads that are gone.
+/// Releases unused memory of a queue: a program may have many threads that have ended.
 fn give_back<T>(queue: &mut VecDeque<T>) {
     if queue.is_empty() {
         *queue = VecDeque::new();
@@ -366,8 +368,8 @@ fn give_back<T>(queue: &mut VecDeque<T>) {
     }
 }
 
-/// Room for so many places is kept of a thread that waits.
+/// Capacity that a waiting thread's queue always keeps.
 const SMALL: usize = 4;
 
-/// Room for so many times what there is, is given back.
+/// Ratio of capacity to length above which memory is released.
 const SPARE: usize = 8;

@@ -1,33 +1,33 @@
-//! How often threads that did not wait acquired a lock while others did.
+//! Barging: acquisitions by threads that did not wait while others did.
 
 use std::collections::VecDeque;
 
 use crate::blame::timeline::interval::Start;
 use crate::collections::shrink::shrink_queue;
 
-/// A queue of prefix sums over the acquisitions, in their order: the number in any range is a
-/// difference. Positions and `until_ns` only grow. An entry is released when no thread waits any
-/// more that has seen its interval.
+/// A queue of prefix sums over the acquisitions, in order: the number in any range is a difference.
+/// Positions and `until_ns` only grow. An entry is released when no waiting thread has seen its
+/// interval.
 #[derive(Debug, Default)]
 pub(super) struct Barging(VecDeque<Acquisitions>);
 
-/// Acquisitions of the lock by a thread that did not wait.
+/// Acquisitions of the lock by threads that did not wait.
 #[derive(Clone, Copy, Debug)]
 struct Acquisitions {
-    /// Of the interval that they belong to.
+    /// Position of the interval that they belong to.
     position: u64,
-    /// Since when the lock was held, as if they were one.
+    /// Begin of the hold, as if they were one.
     acquired_ns: u64,
     /// The latest such time so far.
     until_ns: u64,
-    /// How many there were before.
+    /// Number of acquisitions before.
     before: u64,
-    /// How many they are.
+    /// Number of acquisitions.
     holds: u64,
 }
 
 impl Barging {
-    /// Adds acquisitions at that time, within the interval at `position`.
+    /// Adds acquisitions at `time_ns`, within the interval at `position`.
     pub(super) fn add(&mut self, position: u64, time_ns: u64, holds: u64) {
         if holds == 0 {
             return;
@@ -42,8 +42,8 @@ impl Barging {
         });
     }
 
-    /// How many there were since a wait began, where each but the first one came after a boundary
-    /// that the wait has seen: clocks that disagree make no difference to those.
+    /// Returns the number of acquisitions since a wait began, where each but the first came after a
+    /// boundary that the wait has seen: for those, clock skew makes no difference.
     pub(super) fn since(&self, wait: Start) -> u64 {
         let mut first = self.first(wait);
         if let Some(barging) = self.0.get(first)
@@ -55,7 +55,7 @@ impl Barging {
         self.sum(first, self.0.len())
     }
 
-    /// The same of a wait that ended before `end_ns`, where boundaries do not tell which
+    /// Returns the same for a wait that ended before `end_ns`, where boundaries do not show which
     /// acquisitions came after its begin.
     pub(super) fn until(&self, wait: Start, end_ns: u64) -> u64 {
         let before = |time_ns| move |barging: &Acquisitions| barging.until_ns < time_ns;
@@ -64,7 +64,7 @@ impl Barging {
         self.sum(self.first(wait).max(began), ended)
     }
 
-    /// The first that was added after a wait began.
+    /// Returns the index of the first entry added after a wait began.
     fn first(&self, wait: Start) -> usize {
         self.0
             .partition_point(|barging| barging.position < wait.position)
@@ -80,7 +80,7 @@ impl Barging {
         }
     }
 
-    /// Forgets those in intervals before `position`.
+    /// Forgets the entries of intervals before `position`.
     pub(super) fn forget_before(&mut self, position: u64) {
         while (self.0.front()).is_some_and(|first| first.position < position) {
             self.0.pop_front();

@@ -1,9 +1,9 @@
-//! Divides a wait during which one code held the lock, or nobody, by two differences.
+//! Divides a wait during which the lock was held by one code, or free, by two differences.
 //!
-//! [`CodePrefixSums`] has a mark for each settled interval: the time so far in which the lock was free,
-//! and how often the code changed. Two marks with the same number of changes have one code between them, to
-//! which all time belongs that was not free. A mark is released with its interval, when no thread waits any
-//! more that has seen it.
+//! [`CodePrefixSums`] has a mark for each settled interval: the total time so far in which the lock
+//! was free, and the number of code changes. Between two marks with the same number of changes
+//! there is one code, to which all time belongs in which the lock was not free. A mark is released
+//! with its interval, when no waiting thread has seen it.
 
 use crate::blame::timeline::code_prefix_sums::CodePrefixSums;
 use crate::blame::timeline::interval::{Interval, View};
@@ -12,8 +12,8 @@ use crate::blame::timeline::splitter::{Cutter, Parts, Shares};
 use crate::model::packed_owner::PackedOwner;
 
 impl<I: Interval> Timeline<I> {
-    /// Adds up a wait during which one code had the lock, or nobody, but perhaps for its begin and
-    /// for its end. `false`, and nothing is added, if there were others.
+    /// Adds up a wait during which the lock was held by one code, or free, except perhaps at its
+    /// begin and end. Returns `false`, and adds nothing, if there was other code.
     pub(super) fn blame_one(
         &mut self,
         wait: &View<impl Fn(u64, &I) -> PackedOwner>,
@@ -31,7 +31,7 @@ impl<I: Interval> Timeline<I> {
         is_one
     }
 
-    /// Does so by the prefix sums of code, from the intervals from `first` to before `end` on.
+    /// Does the same by the prefix sums, for the intervals from `first` to before `end`.
     #[inline]
     fn add_by_code(
         &mut self,
@@ -41,7 +41,7 @@ impl<I: Interval> Timeline<I> {
         shares: &mut Shares<'_>,
     ) -> bool {
         let (start_ns, end_ns) = (wait.start.time_ns, wait.end_ns);
-        // The first part, whose owner may be another one.
+        // The first part may have another owner.
         while self.at(first).end_ns() <= start_ns {
             first += 1;
             if first == end {
@@ -78,7 +78,7 @@ impl<I: Interval> Timeline<I> {
         true
     }
 
-    /// Takes the prefix sums of code, with all intervals before `end`.
+    /// Adds all intervals before `end` to the prefix sums, and returns them.
     #[inline]
     fn take_code_prefix_sums(&mut self, end: u64) -> Box<CodePrefixSums> {
         let start = self.start;

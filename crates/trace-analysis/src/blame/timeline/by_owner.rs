@@ -1,9 +1,10 @@
-//! Divides a long wait by differences of prefix sums, one for each owner.
+//! Divides a long wait by differences of prefix sums, one per owner.
 //!
-//! [`PrefixSums`] has of each owner how long it held the lock up to each of its intervals, and a list of
-//! the owners by who held it last. The time of an owner in a wait is a difference of two sums, and the owners of
-//! the wait are first in the list. Sums are released with their intervals, when no thread waits any more that has
-//! seen these, or as soon as an interval is corrected.
+//! [`PrefixSums`] holds, for each owner, the total time it held the lock up to each of its
+//! intervals, and a list of the owners, the most recent first. The time of an owner in a wait is a
+//! difference of two sums, and the owners in the wait come first in the list. Sums are released
+//! with their intervals, when no waiting thread has seen these, or as soon as an interval is
+//! corrected.
 
 use std::ops::Range;
 
@@ -15,7 +16,7 @@ use crate::model::detail::Detail;
 use crate::model::packed_owner::PackedOwner;
 
 impl<I: Interval> Timeline<I> {
-    /// Adds up a wait, however short.
+    /// Adds up a wait of any length.
     pub(super) fn blame_by_sums(
         &mut self,
         wait: &View<impl Fn(u64, &I) -> PackedOwner>,
@@ -26,12 +27,12 @@ impl<I: Interval> Timeline<I> {
         let mut prefix_sums = self.take_prefix_sums(wait.access, settled, detail);
         let (position, cutter) = self.add_up(&mut prefix_sums, wait, shares);
         self.share_from(position, wait, cutter, shares);
-        // To divide a wait changes no prefix sum.
+        // Dividing a wait changes no prefix sum.
         prefix_sums.forget_before(self.start);
         self.prefix_sums[wait.access as usize] = Some(prefix_sums);
     }
 
-    /// Takes the prefix sums, with all that is settled.
+    /// Adds all settled intervals to the prefix sums, and returns them.
     fn take_prefix_sums(
         &mut self,
         access: Access,
@@ -53,11 +54,11 @@ impl<I: Interval> Timeline<I> {
         prefix_sums
     }
 
-    /// Divides a wait as far as the prefix sums reach: by differences, wherever the wait is cut as
-    /// the sums are. Returns the position behind, and what is left of the wait.
+    /// Divides a wait as far as the prefix sums reach: by differences, wherever the wait is cut at
+    /// the same places as the sums. Returns the position after that, and the rest of the wait.
     ///
-    /// The intervals that are summed up end in order: those of a wait do so, too, once one of them has
-    /// ended later than all before it.
+    /// The ends of summed intervals are in order, and so are those of a wait, once one of them is
+    /// later than all before it.
     fn add_up(
         &self,
         prefix_sums: &mut PrefixSums,
@@ -67,7 +68,7 @@ impl<I: Interval> Timeline<I> {
         let lost = self.lost(wait.start);
         let mut cutter = Cutter::new(wait.start.time_ns, wait.end_ns);
         let mut position = wait.start.position.max(self.start);
-        // The parts end where the intervals that are summed up do, and belong to the same owner.
+        // The parts end where the summed intervals do, and have the same owner.
         let (mut in_time, mut in_step) = (false, false);
         let mut disorder = 0;
         while position < prefix_sums.marks.end() && !cutter.is_done() {
@@ -137,8 +138,8 @@ impl<I: Interval> Timeline<I> {
         (position, cutter)
     }
 
-    /// Up to where the prefix sums are those of the wait's parts, from `position` on
-    /// and not beyond `until`.
+    /// Returns the position up to which the prefix sums match the parts of the wait, from
+    /// `position` on and not beyond `until`.
     #[expect(clippy::too_many_arguments, reason = "the state of one loop")]
     fn same_until(
         &self,

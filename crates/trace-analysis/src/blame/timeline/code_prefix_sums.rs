@@ -1,5 +1,5 @@
-//! Prefix sums over the intervals in which one code held a lock, or nobody: any range of them is a
-//! difference of two sums.
+//! Prefix sums over the intervals in which a lock was held by one code, or free: the sum over any
+//! range is a difference.
 
 use crate::blame::timeline::coverage::Since;
 use crate::blame::timeline::marks::{self, Marks};
@@ -8,12 +8,12 @@ use crate::collections::galloping::count_from_back;
 use crate::model::detail::Detail;
 use crate::model::packed_owner::PackedOwner;
 
-/// Prefix sums over intervals, for owners that are told apart by their code only. Most locks are
-/// released by the same code for a long time, so most waits need no more than two differences,
-/// however many intervals they cover.
+/// Prefix sums over intervals, for owners distinguished by their code only. Most locks are released
+/// by the same code for a long time, so most waits need no more than two differences, however many
+/// intervals they cover.
 #[derive(Debug)]
 pub(crate) struct CodePrefixSums {
-    /// For each interval.
+    /// One mark per interval.
     pub(super) marks: Marks<Mark>,
     now: Mark,
 }
@@ -23,18 +23,18 @@ pub(crate) struct CodePrefixSums {
 pub(crate) struct Mark {
     /// The greatest end so far.
     pub(crate) until_ns: u64,
-    /// For how long the lock was free so far.
+    /// Total time so far in which the lock was free.
     free_ns: u64,
-    /// How many parts there were so far, and those of them in which the lock was free.
+    /// Number of parts so far, and of those in which the lock was free.
     parts: u32,
     free_parts: u32,
-    /// How often the code has changed before; equal numbers mean the same code.
+    /// Number of code changes before; equal numbers mean the same code.
     stretch: u32,
     /// The last part goes on if the next one has the same owner.
     pub(crate) goes_on: bool,
-    /// The owner of the last interval that has a duration.
+    /// The owner of the last interval that is not empty.
     pub(crate) last: PackedOwner,
-    /// Who had the lock last, when it was not free.
+    /// The last owner while the lock was not free.
     owner: PackedOwner,
 }
 
@@ -49,7 +49,7 @@ impl marks::Mark for Mark {
 }
 
 impl CodePrefixSums {
-    /// Of the intervals from `start` on.
+    /// Creates sums for the intervals from `start` on.
     pub(crate) fn new(start: u64) -> Self {
         Self {
             marks: Marks::new(start),
@@ -66,10 +66,10 @@ impl CodePrefixSums {
         }
     }
 
-    /// Adds the next interval. A gap counts as a change of code, and so do times out of order.
+    /// Adds the next interval. A gap counts as a change of code, and so does a time out of order.
     #[inline]
     pub(crate) fn push(&mut self, until_ns: u64, owner: PackedOwner, goes_on: bool, is_gap: bool) {
-        // Not where it stands: what is written in pieces cannot be read as a whole just after.
+        // Works on a copy: a value written in pieces is slow to read as a whole right after.
         let mut now = self.now;
         if until_ns < now.until_ns || is_gap {
             now.stretch = now.stretch.wrapping_add(1);
@@ -94,14 +94,15 @@ impl CodePrefixSums {
         self.marks.push(now);
     }
 
-    /// Position of the last interval that ends then at the latest, or an earlier one.
+    /// Returns the position of the last interval that ends at that time at the latest, or of an
+    /// earlier one.
     #[inline]
     pub(crate) fn last_until(&self, time_ns: u64) -> Option<u64> {
         let count = count_from_back(self.marks.all(), |mark| mark.until_ns <= time_ns);
         Some(self.marks.start() + count.checked_sub(1)? as u64)
     }
 
-    /// Whether one code held the lock in all intervals after the one at `start`, up to the one at `end`.
+    /// Returns whether one code held the lock in all intervals after `start` up to `end`.
     #[inline]
     pub(crate) fn is_one(&self, start: u64, end: u64) -> bool {
         self.marks.at(start).stretch == self.marks.at(end).stretch

@@ -1,4 +1,4 @@
-//! What the stages of blame work with, and where the waits go that they find.
+//! The context of the blame stages, and the output for the waits that they find.
 
 use crate::blame::timeline::hold_spans::{HoldSpans, Trail};
 use crate::model::counter::Counters;
@@ -7,24 +7,24 @@ use crate::model::entity::Entities;
 use crate::model::time_range::TimeRange;
 use crate::model::wait::Wait;
 
-/// What monitors and parks need to find out who made whom wait.
+/// The context that monitors and parks need to find out who made whom wait.
 pub(crate) struct Context<'a> {
     pub(crate) entities: &'a Entities,
-    /// What is asked for about owners.
+    /// The detail requested about owners.
     pub(crate) detail: Detail,
     /// The time considered.
     pub(crate) range: TimeRange,
     pub(crate) counters: &'a mut Counters,
-    /// Gets when owners had locks that threads waited for.
+    /// Receives the spans in which owners held locks that threads waited for.
     pub(crate) spans: &'a mut HoldSpans,
-    /// To describe a wait in; kept to reuse its memory.
+    /// The wait to describe; kept to reuse the memory.
     pub(crate) wait: &'a mut Wait,
     pub(crate) output: &'a mut dyn WaitOutput,
 }
 
-/// Takes waits that have ended, or that the trace does not end.
+/// An output for waits that have ended, or that the trace does not end.
 pub(crate) trait WaitOutput {
-    /// Takes a wait, which may be changed.
+    /// Takes a wait, and may change it.
     fn wait(&mut self, wait: &mut Wait, trail: Trail, counters: &mut Counters);
 }
 

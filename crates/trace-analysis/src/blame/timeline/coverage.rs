@@ -8,14 +8,14 @@ use crate::collections::shrink::shrink_queue;
 /// intervals leave. A wait costs the same however many intervals it covers.
 #[derive(Debug, Default)]
 pub(crate) struct Coverage {
-    /// By how much more waits go through an interval than through the one before; those behind
-    /// the last are none.
+    /// Difference between the number of waits that cover an interval and the one before; 0 after
+    /// the last.
     steps: VecDeque<i64>,
-    /// How many went through the last interval forgotten.
+    /// Number of waits that covered the last interval forgotten.
     last: i64,
 }
 
-/// When an interval begins, and whether it may continue the one before.
+/// Begin of an interval, and whether it may continue the one before.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Since {
     pub(crate) time_ns: u64,
@@ -23,7 +23,7 @@ pub(crate) struct Since {
 }
 
 impl Coverage {
-    /// One more wait goes through the intervals from the one with this index to before `end`.
+    /// Adds a wait that covers the intervals from index `start` to before `end`.
     pub(crate) fn add(&mut self, start: usize, end: usize) {
         if self.steps.len() <= end {
             self.steps.resize(end + 1, 0);
@@ -32,9 +32,10 @@ impl Coverage {
         self.steps[end] -= 1;
     }
 
-    /// Calls `on_passed` with the first intervals that waits go through: with its position, from when
-    /// to when it counts, how many waits, and whether it may be one with that before. They begin at a
-    /// position and a time, each ends as one of `marks`, and they are forgotten then.
+    /// Calls `on_passed` with the first intervals that waits cover: the position, the span that
+    /// counts, the number of waits, and whether it may be merged with the one before. The intervals
+    /// begin at a position and a time, each ends as one of `marks`, and they are forgotten
+    /// afterwards.
     pub(crate) fn pass(
         &mut self,
         (first, start_ns): (u64, u64),

@@ -1,5 +1,5 @@
-//! Divides a wait by looking at each of its intervals, the fastest way for a short wait and the only
-//! one that gives the parts themselves.
+//! Divides a wait interval by interval: the fastest way for a short wait, and the only one that
+//! gives the parts themselves.
 
 use crate::blame::timeline::interval::{Interval, View};
 use crate::blame::timeline::owner_timeline::Timeline;
@@ -7,7 +7,7 @@ use crate::blame::timeline::splitter::{Cutter, Part, Parts, Shares};
 use crate::model::packed_owner::PackedOwner;
 
 impl<I: Interval> Timeline<I> {
-    /// Adds up what is left of a wait from a position on.
+    /// Adds up the rest of a wait from a position on.
     pub(super) fn share_from(
         &self,
         position: u64,
@@ -35,7 +35,7 @@ impl<I: Interval> Timeline<I> {
         self.split_from(wait.start.position, wait, cutter, parts);
     }
 
-    /// Divides what is left of a wait from a position on.
+    /// Divides the rest of a wait from a position on.
     pub(super) fn split_from(
         &self,
         position: u64,
@@ -57,8 +57,8 @@ impl<I: Interval> Timeline<I> {
     }
 }
 
-/// Divides what is left of a wait at the ends of these intervals, the first of which has this
-/// position. Returns what is left then.
+/// Divides the rest of a wait at the ends of these intervals, the first of which is at `position`.
+/// Returns the remaining rest.
 #[inline]
 fn split_each<I: Interval>(
     mut cutter: Cutter,
@@ -77,11 +77,10 @@ fn split_each<I: Interval>(
     cutter
 }
 
-/// A wait that is divided, of which only the sums are wanted: those of parts of the same owner one
-/// after the other are added up first.
+/// A wait being divided for its sums only: consecutive parts of the same owner are added up first.
 struct RunningSum {
     cutter: Cutter,
-    /// What the owner of the last part had, as far as it is not added yet.
+    /// The owner of the last part, and its time not added yet.
     owner: PackedOwner,
     part: Part,
 }
@@ -95,7 +94,7 @@ impl RunningSum {
         }
     }
 
-    /// As [`split_each`].
+    /// Does the same as [`split_each`].
     #[inline(always)]
     fn add_each<I: Interval>(
         &mut self,
@@ -134,7 +133,7 @@ impl RunningSum {
         (self.cutter.at_ns, self.cutter.goes_on) = (at_ns, goes_on);
     }
 
-    /// `owner` had the lock from the last boundary on.
+    /// Ends the wait with `owner` since the last boundary.
     fn finish(self, owner: PackedOwner, shares: &mut Shares<'_>) {
         shares.add_part(self.owner, self.part);
         let is_first = self.owner == PackedOwner::NONE;

@@ -1,9 +1,9 @@
-//! Holds of one lock that waits share, for the root owners behind those waits.
+//! Holds of one lock that several waits share, used to find the root owners of those waits.
 //!
-//! A linked list of chunks, each of [`CHUNK`] holds: a wait keeps the first of its chunks and their
-//! number, however many holds that are. A chunk is full when it is made, and only gets its link to the
-//! next one later; the end of each hold in it is the greatest so far. It is released with the last
-//! wait that keeps it or one before it, and when the timeline forgets its holds.
+//! A linked list of chunks of [`CHUNK`] holds each: a wait keeps its first chunk and the number of
+//! its chunks, however many holds these have. A chunk is created full, and only its link to the
+//! next one is set later; the end of each hold in it is the greatest so far. A chunk is released
+//! when no wait keeps it or an earlier one, and the timeline has forgotten its holds.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
@@ -11,10 +11,12 @@ use std::sync::{Arc, OnceLock};
 use crate::collections::shrink::shrink_queue;
 use crate::model::packed_owner::PackedOwner;
 
-/// How many holds a chunk has. A wait keeps fewer than that before its chunks, and after them.
+/// Number of holds in a chunk. A wait keeps fewer than that itself before its chunks, and after
+/// them.
 pub(crate) const CHUNK: usize = 8;
 
-/// A thread held the lock, or nobody, from the end of the hold before on.
+/// A hold of the lock by a thread, or a time in which it was free, from the end of the previous
+/// hold on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Hold {
     pub(crate) end_ns: u64,
@@ -36,7 +38,7 @@ impl Chunk {
 }
 
 impl Drop for Chunk {
-    /// Releases the chunks after it one by one, not each from within the one before.
+    /// Releases the following chunks one by one instead of recursively.
     fn drop(&mut self) {
         let mut next = self.next.take();
         while let Some(mut chunk) = next.and_then(Arc::into_inner) {
@@ -45,22 +47,22 @@ impl Drop for Chunk {
     }
 }
 
-/// The chunks that a wait went through.
+/// The chunks that a wait covers.
 #[derive(Clone, Debug)]
 pub(crate) struct HoldRun {
     first: Arc<Chunk>,
     chunks: usize,
-    /// How many contentions of the wait are before them.
+    /// Number of contentions of the wait before them.
     pub(crate) before: usize,
 }
 
 impl HoldRun {
-    /// When the first hold begins.
+    /// Returns the begin of the first hold.
     pub(crate) fn start_ns(&self) -> u64 {
         self.first.since_ns
     }
 
-    /// Returns the holds from the chunk on that ends after that time.
+    /// Returns the holds from the chunk on that ends after `time_ns`.
     pub(crate) fn holds_after(&self, time_ns: u64) -> impl Iterator<Item = Hold> {
         let chunks = std::iter::successors(Some(&*self.first), |chunk| Some(chunk.next.get()?));
         let chunks = chunks.take(self.chunks);
@@ -69,23 +71,23 @@ impl HoldRun {
     }
 }
 
-/// The chunks of the holds that a timeline has.
+/// The chunks of a timeline's holds.
 #[derive(Debug, Default)]
 pub(super) struct HoldChunks {
     /// Position of the first hold, a multiple of [`CHUNK`].
     start: u64,
-    /// When the holds before it ended.
+    /// End of the holds before the first.
     since_ns: u64,
     chunks: VecDeque<Arc<Chunk>>,
 }
 
 impl HoldChunks {
-    /// Position after the last hold.
+    /// Returns the position after the last hold.
     pub(super) fn end(&self) -> u64 {
         self.start + (self.chunks.len() * CHUNK) as u64
     }
 
-    /// The greatest end of the holds; 0 if there are none.
+    /// Returns the greatest end of the holds; 0 if there are no holds.
     pub(super) fn latest_ns(&self) -> u64 {
         self.chunks.back().map_or(0, |last| last.end_ns())
     }
@@ -94,7 +96,7 @@ impl HoldChunks {
         self.chunks.is_empty()
     }
 
-    /// Begins at that position, a multiple of [`CHUNK`]; the holds before ended at `since_ns`.
+    /// Begins at `position`, a multiple of [`CHUNK`]; the holds before ended at `since_ns`.
     pub(super) fn begin(&mut self, position: u64, since_ns: u64) {
         (self.start, self.since_ns) = (position, since_ns);
     }
@@ -119,8 +121,8 @@ impl HoldChunks {
         self.chunks.push_back(chunk);
     }
 
-    /// Returns the chunks from the first one on that has only holds from `position` on and begins at
-    /// `time_ns` or later, with its position.
+    /// Returns the chunks from the first one on that has only holds from `position` on and begins
+    /// at `time_ns` or later, with its position.
     pub(super) fn run_from(&self, position: u64, time_ns: u64) -> Option<(u64, HoldRun)> {
         let seen = position.saturating_sub(self.start).div_ceil(CHUNK as u64) as usize;
         let begun = self

@@ -1,4 +1,4 @@
-//! Spans in which owners held locks that threads waited for, from which their activity is found.
+//! Spans in which owners held locks that threads waited for, used to find the owners' activity.
 
 use crate::blame::facts::freezes::Freezes;
 use crate::blame::facts::safepoints::Safepoints;
@@ -14,43 +14,44 @@ pub(crate) struct ThreadTime {
     pub(crate) end_ns: u64,
 }
 
-/// An owner held a lock in this span, which this number of waits covered.
+/// A span in which an owner held a lock, and the number of waits that cover it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HoldSpan {
     pub(crate) time: ThreadTime,
-    /// As many threads wait at once.
+    /// Number of waits; as many threads wait at once.
     pub(crate) waits: u32,
-    /// It did not wait itself meanwhile; else that is not known.
+    /// The owner is known not to have waited itself meanwhile.
     pub(crate) is_direct: bool,
 }
 
-/// Collects spans, if they are wanted: one for each part of a wait, or one for all waits that share it.
+/// A collector of spans, if they are wanted: one per part of a wait, or one for all waits that
+/// share the part.
 #[derive(Debug, Default)]
 pub(crate) struct HoldSpans {
     pub(crate) are_wanted: bool,
     pub(crate) spans: Vec<HoldSpan>,
-    /// What threads waited while nobody had the lock, in nanoseconds.
+    /// Time that threads waited while the lock was free, in nanoseconds.
     pub(crate) free_ns: u64,
-    /// The same while it is not known who had it.
+    /// Time that threads waited while the owner was not known.
     pub(crate) unknown_ns: u64,
-    /// The same while the process did not run, whoever had it.
+    /// Time that threads waited while the process was frozen, for any owner.
     pub(crate) frozen_ns: u64,
-    /// When the process did not run: that is no owner's time.
+    /// The freezes, which are no owner's time.
     pub(crate) freezes: Freezes,
-    /// When all threads were stopped, if root owners are looked for.
+    /// The safepoints, if root owners are wanted.
     pub(crate) safepoints: Safepoints,
-    /// No owner waited itself during the wait that is described; else that is not known.
+    /// No owner is known to have waited itself during the wait being described.
     pub(crate) is_direct: bool,
-    /// Of the wait that was described last.
+    /// The trail of the wait described last.
     pub(crate) trail: Trail,
 }
 
-/// What has to be known of a wait, besides its contentions, to find its root owners.
+/// The facts about a wait, besides its contentions, that are needed to find its root owners.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trail {
-    /// Each owner is the root owner: none waited itself meanwhile, and there was no safepoint.
+    /// Each owner is the root owner: no owner waited itself meanwhile, and there was no safepoint.
     pub(crate) is_direct: bool,
-    /// Holds among its contentions that it shares with other waits. Only a direct wait has them.
+    /// Holds among the contentions that the wait shares with others. Only a direct wait has any.
     pub(crate) run: Option<HoldRun>,
 }
 
@@ -65,7 +66,7 @@ impl ThreadTime {
 }
 
 impl HoldSpans {
-    /// A wait from begin to end is described next, whose owners waited themselves or did not.
+    /// Begins the description of a wait; `is_direct` if its owners are known not to have waited.
     pub(crate) fn begin_wait(&mut self, is_direct: bool, time: (u64, u64)) {
         self.is_direct = is_direct;
         self.trail = Trail {
@@ -74,19 +75,19 @@ impl HoldSpans {
         };
     }
 
-    /// If they are wanted, what collects them.
+    /// Returns the collector, if spans are wanted.
     #[inline]
     pub(crate) fn wanted(&mut self) -> Option<&mut Self> {
         self.are_wanted.then_some(self)
     }
 
-    /// The wait described goes through that time of an owner; `goes_on` if it only makes the last one
-    /// longer.
+    /// Adds a part of the wait being described; `goes_on` if it only extends the last one.
     pub(crate) fn add_part(&mut self, owner: Owner, time: (u64, u64), goes_on: bool) {
         self.add(owner, time, 1, (goes_on, self.is_direct));
     }
 
-    /// So many waits go through that time of an owner, who waited itself or did not.
+    /// Adds a span of an owner that `waits` waits cover; `is_direct` if the owner is known not to
+    /// have waited.
     pub(crate) fn add(
         &mut self,
         owner: Owner,
@@ -105,7 +106,7 @@ impl HoldSpans {
         self.freezes = freezes;
     }
 
-    /// The same of a time in which the process ran, or of the time of nobody in which it did not.
+    /// Adds a span in which the process ran, or one without an owner.
     fn add_running(
         &mut self,
         owner: Owner,
@@ -142,7 +143,7 @@ impl HoldSpans {
         }
     }
 
-    /// Takes all from others.
+    /// Moves everything from `others` here.
     pub(crate) fn append(&mut self, others: &mut Self) {
         self.spans.append(&mut others.spans);
         self.free_ns = (self.free_ns).saturating_add(std::mem::take(&mut others.free_ns));

@@ -6,8 +6,8 @@ use crate::model::entity::ThreadIndex;
 use crate::model::packed_owner::PackedOwner;
 use crate::model::wait::UnknownOwner;
 
-/// Time between two boundaries of a lock, events that tell about its owner. It
-/// begins where the interval before it ends; the first has no start.
+/// Time between two boundaries of a lock, events that show something about its owner. It begins
+/// where the previous interval ends; the first has no start.
 pub(crate) trait Interval {
     /// A thread does not wait for itself: its own intervals count as others'.
     const HAS_OWN: bool;
@@ -15,34 +15,34 @@ pub(crate) trait Interval {
     /// Nanoseconds since the trace's start.
     fn end_ns(&self) -> u64;
 
-    /// Events are missing here, and it is not known whose.
+    /// Events of unknown threads are missing here.
     fn is_gap(&self) -> bool;
 
-    /// Who had the lock, from the view of threads that waited before and want this access.
+    /// Returns the owner, as seen by threads that waited before and want this access.
     fn owner(&self, access: Access) -> PackedOwner;
 
-    /// The interval ends because something was seen, not because the lock was
+    /// Returns whether the interval ends because something was seen, not because the lock was
     /// released: the same owner goes on.
     fn goes_on(&self) -> bool {
         false
     }
 
-    /// The owner did not wait itself meanwhile; else that is not known.
+    /// Returns whether the owner is known not to have waited itself meanwhile.
     fn is_direct(&self) -> bool {
         false
     }
 
-    /// What stands for several intervals that nobody remembers, the last of which
+    /// Returns a placeholder for several intervals that are not kept any more, the last of which
     /// ended at `end_ns`. It may have been a gap.
     fn collapsed(end_ns: u64) -> Self;
 }
 
-/// What a thread that waits for a lock wants.
+/// The access that a waiting thread wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// To have it alone.
+    /// Exclusive access.
     Exclusive,
-    /// To share it with others that do.
+    /// Access shared with others.
     Shared,
 }
 
@@ -51,40 +51,40 @@ pub(crate) struct View<F> {
     pub(crate) start: Start,
     pub(crate) end_ns: u64,
     pub(crate) access: Access,
-    /// A thread whose own intervals are other than [`Interval::owner`] says, if they
-    /// [can be](Interval::HAS_OWN).
+    /// The thread whose own intervals have another owner than [`Interval::owner`] returns, if there
+    /// [can be](Interval::HAS_OWN) such intervals.
     pub(crate) own: Option<ThreadIndex>,
-    /// Who is to blame in the interval at a position: as [`Interval::owner`] says, but in the
-    /// first one, and in those of `own`.
+    /// Returns who is to blame in the interval at a position: [`Interval::owner`], except in the
+    /// first interval and in those of `own`.
     pub(crate) owner_of: F,
-    /// Who is to blame after the last boundary.
+    /// The owner to blame after the last boundary.
     pub(crate) rest: PackedOwner,
-    /// No owner waited itself while the wait lasted; else that is not known.
+    /// No owner waited itself during the wait; `false` if that is not known.
     pub(crate) is_direct: bool,
 }
 
-/// Where a wait begins in a timeline.
+/// The begin of a wait in a timeline.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Start {
     pub(crate) time_ns: u64,
-    /// Of the interval in which the wait begins.
+    /// Position of the interval in which the wait begins.
     pub(crate) position: u64,
-    /// How many events were lost before the wait, by nobody knows whom.
+    /// Number of events lost before the wait by unknown threads.
     pub(super) numbers_lost: u64,
 }
 
-/// Who is to blame while it is not known whose the wait is.
+/// The owner to blame while it is not known whose wait it is.
 pub(super) const LOST: PackedOwner = PackedOwner::unknown(UnknownOwner::Lost);
 
 impl Start {
-    /// The same wait, considered from then on.
+    /// Returns the same wait as seen from `time_ns` on.
     pub(crate) fn at(self, time_ns: u64) -> Self {
         Self { time_ns, ..self }
     }
 }
 
 impl<F> View<F> {
-    /// Who is to blame in an interval, where nobody may be in those `lost`.
+    /// Returns who is to blame in an interval; nobody in those `lost`.
     #[inline]
     pub(super) fn owner<I>(&self, lost: &Range<u64>, position: u64, interval: &I) -> PackedOwner
     where

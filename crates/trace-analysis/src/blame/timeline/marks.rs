@@ -1,30 +1,30 @@
-//! What sums over intervals have at the end of each: a mark by its position.
+//! Marks at the end of each interval, by position, for prefix sums.
 
 use std::collections::VecDeque;
 
 use crate::blame::timeline::coverage::{Coverage, Since};
 use crate::collections::shrink::shrink_queue;
 
-/// What is known at the end of an interval.
+/// The sums at the end of an interval.
 pub(super) trait Mark {
-    /// When the interval ended, or an earlier one if that ended later; and whether the last part goes on
-    /// if the next one has the same owner.
+    /// Returns when the interval ended, or an earlier one if that ended later; and whether the last
+    /// part goes on if the next one has the same owner.
     fn end(&self) -> Since;
 }
 
-/// Marks of intervals one after the other, and how many waits go through these.
+/// Marks of consecutive intervals, and the number of waits that cover these.
 #[derive(Debug)]
 pub(super) struct Marks<M> {
     /// Position of the first mark.
     start: u64,
     marks: VecDeque<M>,
-    /// The greatest end of what is before the first mark.
+    /// The greatest end of the intervals before the first mark.
     start_ns: u64,
     coverage: Coverage,
 }
 
 impl<M: Mark> Marks<M> {
-    /// None of the intervals from `start` on.
+    /// Creates an empty list that begins at `start`.
     pub(super) fn new(start: u64) -> Self {
         Self {
             start,
@@ -34,59 +34,59 @@ impl<M: Mark> Marks<M> {
         }
     }
 
-    /// Position of the first interval.
+    /// Returns the position of the first interval.
     #[inline]
     pub(super) fn start(&self) -> u64 {
         self.start
     }
 
-    /// Position after the last interval.
+    /// Returns the position after the last interval.
     #[inline]
     pub(super) fn end(&self) -> u64 {
         self.start + self.marks.len() as u64
     }
 
-    /// The marks, the first of which is at [`start`](Self::start).
+    /// Returns the marks, the first of which is at [`start`](Self::start).
     #[inline]
     pub(super) fn all(&self) -> &VecDeque<M> {
         &self.marks
     }
 
-    /// Adds that of the next interval.
+    /// Adds the mark of the next interval.
     #[inline]
     pub(super) fn push(&mut self, mark: M) {
         self.marks.push_back(mark);
     }
 
-    /// The interval's mark; it must be one of those.
+    /// Returns the mark of an interval in the list.
     #[inline]
     pub(super) fn at(&self, position: u64) -> &M {
         &self.marks[(position - self.start) as usize]
     }
 
-    /// The mark before that of the interval, which must be one of those, or the next one.
+    /// Returns the mark before an interval, which must be in the list or the next one.
     #[inline]
     pub(super) fn before(&self, position: u64) -> Option<&M> {
         let index = position.checked_sub(self.start + 1)?;
         Some(&self.marks[index as usize])
     }
 
-    /// The greatest end of the intervals before `position`.
+    /// Returns the greatest end of the intervals before `position`.
     #[inline]
     pub(super) fn before_ns(&self, position: u64) -> u64 {
         let before = self.before(position);
         before.map_or(self.start_ns, |mark| mark.end().time_ns)
     }
 
-    /// One more wait goes through the intervals from `start` to before `end`.
+    /// Adds a wait that covers the intervals from `start` to before `end`.
     pub(super) fn cover(&mut self, start: u64, end: u64) {
         let [start, end] = [start, end].map(|position| (position - self.start) as usize);
         self.coverage.add(start, end);
     }
 
-    /// Calls `on_passed` with the intervals before `position` that waits go through: with its
-    /// position, from when to when it counts, how many waits, and whether it may be one with that
-    /// before. They are to be [forgotten](Self::forget_before) then.
+    /// Calls `on_passed` with the intervals before `position` that waits cover: the position, the
+    /// span that counts, the number of waits, and whether it may be merged with the one before. The
+    /// caller [forgets](Self::forget_before) them afterwards.
     pub(super) fn pass_before(
         &mut self,
         position: u64,
@@ -98,7 +98,7 @@ impl<M: Mark> Marks<M> {
             .pass((self.start, self.start_ns), marks, on_passed);
     }
 
-    /// Forgets the intervals before `position`, and begins there if there are none from there on.
+    /// Forgets the intervals before `position`, and begins there if none is left.
     pub(super) fn forget_before(&mut self, position: u64) {
         let count = position.saturating_sub(self.start) as usize;
         let count = count.min(self.marks.len());

@@ -1,4 +1,4 @@
-//! Who held a lock, as long as some thread waits that has seen it.
+//! The owners of a lock over time, as far back as a waiting thread has seen them.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -15,56 +15,56 @@ use crate::model::detail::{BlameBy, Detail};
 use crate::model::packed_owner::PackedOwner;
 use crate::model::wait::Wait;
 
-/// The intervals that the threads waiting for one lock share.
+/// The intervals shared by the threads that wait for one lock.
 ///
-/// One list for all, because *n* waiting threads see the same owners: an exit
-/// costs the same however many threads wait.
+/// One list for all, because *n* waiting threads see the same owners: an exit costs the same
+/// however many threads wait.
 #[derive(Debug)]
 pub(crate) struct Timeline<I> {
     /// Position of the first interval kept, counted since the lock's beginning.
     pub(super) start: u64,
     pub(super) intervals: VecDeque<I>,
-    /// Events lost so far by nobody knows whom.
+    /// Number of events lost so far by unknown threads.
     numbers_lost: u64,
-    /// Position of the last interval within which a wait may have begun that seems to have
-    /// begun before them.
+    /// Position of the last interval in which a wait may have begun that seems to have begun before
+    /// the losses.
     last_doubt: u64,
     /// Positions of the intervals that are gaps.
     gaps: VecDeque<u64>,
     /// Acquisitions by threads that did not wait.
     barging: Barging,
-    /// Sums over the intervals, by [`Access`]: made when a long wait needs them.
+    /// Sums over the intervals, by [`Access`]; created when a long wait needs them.
     pub(super) prefix_sums: [Option<Box<PrefixSums>>; 2],
-    /// The same where owners are told apart by their code.
+    /// The same where owners are distinguished by their code.
     pub(super) code_prefix_sums: Option<Box<CodePrefixSums>>,
-    /// The intervals that waits share whose root owners are looked for.
+    /// The intervals shared by waits whose root owners are wanted.
     pub(super) hold_chunks: HoldChunks,
-    /// What waits have in common of intervals that have changed since.
+    /// Spans that waits have in common of intervals that have changed since.
     left: HoldSpans,
     /// The greatest end of the last interval, of the last two, and so on, when the trace is
     /// over.
     latest_ns: Vec<u64>,
 }
 
-/// More intervals are kept only in part: a thread may starve, or its entered
-/// event be lost, and memory must stay bounded.
+/// Maximum number of intervals kept individually: a thread may starve, or its entered event may be
+/// lost, and memory must stay bounded.
 pub(super) const MAX_INTERVALS: usize = 1 << 18;
 
-/// A wait of fewer intervals is divided at each of them, which is faster than by sums of its owners.
+/// Number of intervals below which dividing at each is faster than by sums of owners.
 const FEW_BY_OWNER: u64 = 32;
-/// The same where it is asked for what owners did: each part by itself costs more then.
+/// The same where the activity of owners is wanted, which makes each separate part more expensive.
 const FEW_WITH_SPANS: u64 = 4;
-/// The same for sums of one code, which cost two differences.
+/// The same for sums of one code, which take two differences.
 pub(super) const FEW_BY_CODE: u64 = 2;
-/// A wait of fewer intervals shares none with others.
+/// Number of intervals below which a wait shares none with others.
 pub(super) const FEW_SHARED: u64 = 32;
 
-/// What those want whose waits are added up by [`CodePrefixSums`]: all, where threads have no intervals of
-/// their own.
+/// The access used for [`CodePrefixSums`]: it makes no difference where threads have no intervals
+/// of their own.
 pub(super) const BY_CODE: Access = Access::Exclusive;
 
-/// This many boundaries may seem to be before the one that came before them, because the
-/// clocks of processors disagree; then the order of events counts.
+/// Maximum number of consecutive boundaries that may seem to precede an earlier one because of
+/// clock skew; beyond that, the order of events counts.
 pub(super) const MAX_DISORDER: u32 = 1 << 10;
 
 impl<I> Default for Timeline<I> {
@@ -86,22 +86,22 @@ impl<I> Default for Timeline<I> {
 }
 
 impl<I: Interval> Timeline<I> {
-    /// Position of the interval that will be pushed next.
+    /// Returns the position of the interval that will be pushed next.
     pub(crate) fn end(&self) -> u64 {
         self.start + self.intervals.len() as u64
     }
 
-    /// How many intervals are kept.
+    /// Returns how many intervals are kept.
     pub(crate) fn len(&self) -> usize {
         self.intervals.len()
     }
 
-    /// When the last interval ended.
+    /// Returns when the last interval ended.
     pub(crate) fn last_end_ns(&self) -> Option<u64> {
         self.intervals.back().map(Interval::end_ns)
     }
 
-    /// What a wait that begins now has to remember.
+    /// Returns the start of a wait that begins now.
     pub(crate) fn start_wait(&self, time_ns: u64) -> Start {
         Start {
             time_ns,
@@ -110,30 +110,31 @@ impl<I: Interval> Timeline<I> {
         }
     }
 
-    /// Notes that this many events are lost, it is not known whose, within the
-    /// interval that will be pushed next.
+    /// Notes that this many events of unknown threads are lost, within the interval that will be
+    /// pushed next.
     pub(crate) fn lose(&mut self, numbers: u64) {
         self.numbers_lost = self.numbers_lost.saturating_add(numbers);
         self.doubt_next();
     }
 
-    /// Notes that a wait whose begin is lost may also have begun within the interval that will
-    /// be pushed next.
+    /// Notes that a wait whose begin is lost may also have begun within the interval that will be
+    /// pushed next.
     pub(crate) fn doubt_next(&mut self) {
         self.last_doubt = self.end();
     }
 
-    /// Enough events were lost since for it to have ended and another one to have begun.
+    /// Returns whether enough events were lost since for the wait to have ended and another to have
+    /// begun.
     pub(crate) fn may_be_two_waits(&self, wait: Start) -> bool {
         self.numbers_lost.saturating_sub(wait.numbers_lost) >= 2
     }
 
-    /// Events are lost since, it is not known whose: the wait may have ended.
+    /// Returns whether events of unknown threads were lost since: the wait may have ended.
     pub(crate) fn loses_since(&self, wait: Start) -> bool {
         self.numbers_lost > wait.numbers_lost
     }
 
-    /// The last boundary of a wait that has not ended; 0 if there is none.
+    /// Returns the last boundary of a wait that has not ended; 0 if it has seen no boundary.
     pub(crate) fn known_until_ns(&mut self, wait: Start) -> u64 {
         if self.latest_ns.len() != self.intervals.len() {
             let ends = self.intervals.iter().rev().map(Interval::end_ns);
@@ -149,25 +150,25 @@ impl<I: Interval> Timeline<I> {
         latest.copied().unwrap_or(0)
     }
 
-    /// Notes that a thread that did not wait acquired the lock then, this often, within the
-    /// interval that will be pushed next.
+    /// Notes `holds` acquisitions by threads that did not wait, within the interval that will be
+    /// pushed next.
     pub(crate) fn note_barging(&mut self, time_ns: u64, holds: u64) {
         self.barging.add(self.end(), time_ns, holds);
     }
 
-    /// How often a thread that did not wait acquired the lock since a wait began, as far as
-    /// boundaries tell.
+    /// Returns how often a thread that did not wait acquired the lock since a wait began, as far as
+    /// boundaries show.
     pub(crate) fn barging_holds(&self, wait: Start) -> u64 {
         self.barging.since(wait)
     }
 
-    /// The same of a wait that ended before `end_ns`, as far as the clock tells.
+    /// Returns the same for a wait that ended before `end_ns`, as far as clocks show.
     pub(crate) fn barging_holds_until(&self, wait: Start, end_ns: u64) -> u64 {
         self.barging.until(wait, end_ns)
     }
 
-    /// Appends an interval. Returns how many of the oldest lost their owner to
-    /// keep within the bound.
+    /// Appends an interval. Returns how many of the oldest lost their owner to keep within the
+    /// bound.
     pub(crate) fn push(&mut self, interval: I) -> u64 {
         let collapsed = if self.intervals.len() == MAX_INTERVALS {
             self.collapse()
@@ -181,7 +182,7 @@ impl<I: Interval> Timeline<I> {
         collapsed
     }
 
-    /// Makes one interval of the older half.
+    /// Merges the older half of the intervals into one.
     fn collapse(&mut self) -> u64 {
         let half = self.intervals.len() / 2;
         self.forget_sums(self.start);
@@ -194,8 +195,8 @@ impl<I: Interval> Timeline<I> {
         half as u64
     }
 
-    /// Forgets what was made of the intervals from `position` on, which are about to change. Which of them
-    /// waits share is not lost.
+    /// Forgets the sums over the intervals from `position` on, which are about to change. The spans
+    /// that waits share are kept.
     fn forget_sums(&mut self, position: u64) {
         let ends = self
             .prefix_sums
@@ -230,7 +231,7 @@ impl<I: Interval> Timeline<I> {
         self.left = left;
     }
 
-    /// Returns what passes on an interval that waits cover.
+    /// Returns a callback that passes on an interval covered by waits.
     fn covered<'a>(
         &'a self,
         access: Access,
@@ -243,7 +244,7 @@ impl<I: Interval> Timeline<I> {
         }
     }
 
-    /// Forgets the intervals before `position`. What waits have in common of them goes to `spans`.
+    /// Forgets the intervals before `position`. The spans that waits share of them go to `spans`.
     pub(crate) fn forget_before(&mut self, position: u64, spans: &mut HoldSpans) {
         let count = position
             .saturating_sub(self.start)
@@ -284,7 +285,7 @@ impl<I: Interval> Timeline<I> {
         shrink_queue(&mut self.gaps);
     }
 
-    /// Forgets what is known of positions before the first interval.
+    /// Forgets positions before the first interval.
     fn forget_positions(&mut self) {
         let start = self.start;
         while self.gaps.front().is_some_and(|&gap| gap < start) {
@@ -293,7 +294,8 @@ impl<I: Interval> Timeline<I> {
         self.barging.forget_before(start);
     }
 
-    /// The intervals from `position` on, in two pieces, with the position of the first of each.
+    /// Returns the intervals from `position` on, in two slices, with the position of the first of
+    /// each.
     pub(super) fn seen_from(&self, position: u64) -> [(u64, &[I]); 2] {
         let passed = position.saturating_sub(self.start) as usize;
         let (front, back) = self.intervals.as_slices();
@@ -304,7 +306,7 @@ impl<I: Interval> Timeline<I> {
         [(position, front), (position + front.len() as u64, back)]
     }
 
-    /// The intervals before `position`, the last one first.
+    /// Returns the intervals before `position`, the last one first.
     pub(crate) fn seen_before(&self, position: u64) -> impl Iterator<Item = &I> {
         let count = position.saturating_sub(self.start) as usize;
         self.intervals
@@ -312,20 +314,20 @@ impl<I: Interval> Timeline<I> {
             .rev()
     }
 
-    /// The intervals from `position` on, to correct them.
+    /// Returns the intervals from `position` on, to correct them.
     pub(crate) fn seen_from_mut(&mut self, position: u64) -> impl Iterator<Item = &mut I> {
         self.forget_sums(position);
         let skip = position.saturating_sub(self.start) as usize;
         self.intervals.range_mut(skip.min(self.intervals.len())..)
     }
 
-    /// The interval at a position.
+    /// Returns the interval at a position.
     pub(super) fn at(&self, position: u64) -> &I {
         &self.intervals[(position - self.start) as usize]
     }
 
-    /// The positions for which nobody may be blamed, if the wait may be two: from the first
-    /// of the gaps, where one may have ended, to where the other one has begun.
+    /// Returns the positions for which nobody may be blamed, if the wait may be two: from the first
+    /// gap, where one may have ended, to where the other has begun.
     pub(super) fn lost(&self, wait: Start) -> Range<u64> {
         if !self.may_be_two_waits(wait) {
             return Range {
@@ -338,9 +340,9 @@ impl<I: Interval> Timeline<I> {
         first.unwrap_or(u64::MAX)..self.last_doubt + 1
     }
 
-    /// Fills in who made the thread of `wait` wait. The intervals before `settled` will not
-    /// be corrected any more. When owners had the lock goes to `spans`, unless each part is asked
-    /// for: perhaps not before the intervals are [forgotten](Self::forget_before).
+    /// Fills in the blame for a wait. The intervals before `settled` will not be corrected any
+    /// more. The spans in which owners held the lock go to `spans`, unless each part is wanted:
+    /// perhaps not before the intervals are [forgotten](Self::forget_before).
     pub(crate) fn describe(
         &mut self,
         view: &View<impl Fn(u64, &I) -> PackedOwner>,
@@ -351,9 +353,9 @@ impl<I: Interval> Timeline<I> {
     ) {
         spans.begin_wait(view.is_direct, (view.start.time_ns, view.end_ns));
         let is_direct = spans.trail.is_direct && detail.adds_up_roots();
-        // Sums do not know when the process did not run.
+        // Sums do not know about freezes.
         let is_frozen = spans.freezes.has_any((view.start.time_ns, view.end_ns));
-        // Spans are to be few, also of waits whose parts are needed.
+        // Few spans are wanted, even for waits whose parts are needed.
         let adds_up = !detail.roots || is_direct || spans.are_wanted;
         if detail.has_contentions() || is_frozen || !adds_up {
             return self.describe_parts(view, detail, spans, wait);
@@ -368,7 +370,7 @@ impl<I: Interval> Timeline<I> {
         }
     }
 
-    /// The same by each part.
+    /// Does the same part by part.
     fn describe_parts(
         &self,
         view: &View<impl Fn(u64, &I) -> PackedOwner>,
@@ -386,7 +388,7 @@ impl<I: Interval> Timeline<I> {
         }
     }
 
-    /// Adds up what each owner had of a wait. The intervals before `settled` will not be
+    /// Adds up the time of each owner in a wait. The intervals before `settled` will not be
     /// corrected any more.
     pub(super) fn blame(
         &mut self,

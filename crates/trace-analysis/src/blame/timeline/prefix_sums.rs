@@ -1,5 +1,5 @@
 //! Prefix sums of the time for which each owner held a lock: its time in any range of intervals is
-//! a difference of two sums.
+//! a difference.
 
 use std::collections::VecDeque;
 
@@ -13,41 +13,39 @@ use crate::model::detail::Detail;
 use crate::model::entity::ThreadIndex;
 use crate::model::packed_owner::PackedOwner;
 
-/// Sums over the intervals of a timeline, as a thread sees them that waits all the time.
+/// Sums over the intervals of a timeline, as seen by a thread that waits all the time.
 ///
-/// An interval costs the same however many threads wait, and a wait costs the same however
-/// many intervals an owner had in it.
+/// An interval costs the same however many threads wait, and a wait costs the same however many
+/// intervals an owner had in it.
 #[derive(Debug)]
 pub(crate) struct PrefixSums {
     detail: Detail,
-    /// For each interval.
+    /// One mark per interval.
     pub(super) marks: Marks<Mark>,
     owners: Owners,
-    /// The positions of each thread's own intervals that have a duration, if they are asked
-    /// for.
+    /// The positions of each thread's own intervals that are not empty, if wanted.
     positions: SeededMap<ThreadIndex, VecDeque<u64>>,
     has_positions: bool,
-    /// When so many threads have positions, those without any that still count are
-    /// forgotten.
+    /// Number of threads with positions at which those without current ones are forgotten.
     max_positions: usize,
-    /// Cuts the wait that sees all.
+    /// Cuts a wait that sees all intervals.
     cutter: Cutter,
 }
 
-/// What is known at the end of an interval.
+/// The state at the end of an interval.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
     /// When the interval ended, or an earlier one if that ended later.
     pub(crate) until_ns: u64,
-    /// How many parts there would be so far if all intervals had one owner.
+    /// Number of parts so far if all intervals had one owner.
     pub(crate) runs: u64,
-    /// Position of the last interval that had a duration.
+    /// Position of the last interval that is not empty.
     pub(crate) last: u64,
     /// The last part goes on if the next one has the same owner.
     pub(crate) goes_on: bool,
 }
 
-/// What an owner had up to an interval.
+/// The total of an owner up to an interval.
 #[derive(Clone, Copy, Debug)]
 struct Sum {
     position: u64,
@@ -66,8 +64,8 @@ impl marks::Mark for Mark {
 }
 
 impl PrefixSums {
-    /// Of the intervals from `start` on; with `has_positions`, those of each thread can be
-    /// [found](Self::next_own).
+    /// Creates sums for the intervals from `start` on; with `has_positions`, those of each thread
+    /// can be [found](Self::next_own).
     pub(crate) fn new(detail: Detail, start: u64, has_positions: bool) -> Self {
         Self {
             detail,
@@ -130,13 +128,13 @@ impl PrefixSums {
         self.owners.forget_before(self.marks.start());
     }
 
-    /// How many runs there were in the intervals before `position`.
+    /// Returns the number of runs in the intervals before `position`.
     pub(crate) fn runs_before(&self, position: u64) -> u64 {
         self.marks.before(position).map_or(0, |mark| mark.runs)
     }
 
-    /// Position of the first interval from `position` on, which must be summed up, that
-    /// ends later.
+    /// Returns the position of the first interval that ends after `time_ns`, from `position` on,
+    /// which must be in the sums.
     pub(crate) fn first_beyond(&self, position: u64, time_ns: u64) -> u64 {
         if self.marks.at(position).until_ns > time_ns {
             return position;
@@ -147,7 +145,7 @@ impl PrefixSums {
         self.marks.start() + count as u64
     }
 
-    /// Position of the first interval that ends then or later.
+    /// Returns the position of the first interval that ends at `time_ns` or later.
     pub(crate) fn first_reaching(&self, time_ns: u64) -> u64 {
         if self.cutter.at_ns < time_ns {
             return self.marks.end();
@@ -156,20 +154,20 @@ impl PrefixSums {
         self.marks.start() + count as u64
     }
 
-    /// Position of the first interval from `position` on that is the thread's own.
+    /// Returns the position of the thread's first own interval from `position` on.
     pub(crate) fn next_own(&self, thread: ThreadIndex, position: u64) -> Option<u64> {
         let own = self.positions.get(&thread)?;
         let passed = own.partition_point(|&own| own < position);
         own.get(passed).copied()
     }
 
-    /// Adds what each owner had from `start` to before `end`.
+    /// Adds the time of each owner from `start` to before `end`.
     pub(crate) fn add(&self, start: u64, end: u64, shares: &mut Shares<'_>) {
         self.owners.add_since(start, end, shares);
     }
 }
 
-/// The sums of all owners, and who had the lock last, who before that, and so on.
+/// The sums of all owners, and the order in which they last had the lock.
 #[derive(Debug)]
 struct Owners {
     places: SeededMap<u64, usize>,
@@ -182,13 +180,14 @@ struct Owners {
 #[derive(Debug)]
 struct Account {
     key: u64,
-    /// One of those of the key.
+    /// One of the owners with the key.
     owner: PackedOwner,
-    /// In the order of positions; beyond those that count, the last one before.
+    /// Ordered by position; includes the last one before those that count.
     sums: VecDeque<Sum>,
-    /// Who had the lock after this one did last; [`NOBODY`] if this is the latest.
+    /// The account whose owner had the lock next after this one's last hold; [`NOBODY`] if this is
+    /// the latest.
     later: usize,
-    /// Who had the lock before.
+    /// The account whose owner had the lock before.
     earlier: usize,
 }
 
@@ -211,7 +210,7 @@ impl Account {
         self.sums.back().map_or(0, |sum| sum.position)
     }
 
-    /// What is added up before `position`.
+    /// Returns the total before `position`.
     fn before(&self, position: u64) -> Part {
         let last = match self.sums.back() {
             Some(last) if last.position < position => Some(last),
@@ -245,8 +244,8 @@ impl Owners {
         });
     }
 
-    /// The account of one of the two who had the lock last: often the lock is free between
-    /// two owners.
+    /// Returns the account for a key, if it is one of the latest two: often the lock is free
+    /// between two owners.
     fn recent(&self, key: u64) -> Option<usize> {
         let latest = self.accounts.get(self.latest)?;
         if latest.key == key {
@@ -294,7 +293,7 @@ impl Owners {
         self.latest = place;
     }
 
-    /// Takes an account that is not the latest out of the order, if it is there.
+    /// Removes an account that is not the latest from the order, if it is there.
     fn unlink(&mut self, place: usize) {
         let Account { later, earlier, .. } = self.accounts[place];
         if let Some(later) = self.accounts.get_mut(later) {
@@ -310,7 +309,7 @@ impl Owners {
         (account.later, account.earlier) = (NOBODY, NOBODY);
     }
 
-    /// Forgets sums of the latest that none from `start` on needs.
+    /// Forgets sums of the latest account that are not needed from `start` on.
     #[inline]
     fn forget_of_latest(&mut self, start: u64) {
         if let Some(latest) = self.accounts.get_mut(self.latest) {
@@ -321,7 +320,7 @@ impl Owners {
         }
     }
 
-    /// Forgets those who had the lock last before `start`.
+    /// Forgets the accounts whose owners last had the lock before `start`.
     fn forget_before(&mut self, start: u64) {
         while let Some(oldest) = self.accounts.get(self.oldest)
             && oldest.last_position() < start

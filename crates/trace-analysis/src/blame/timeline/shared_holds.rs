@@ -1,5 +1,5 @@
-//! Splits a wait into parts, but for the holds in the middle of a long one: those it shares with others.
-//! [`HoldChunks`](crate::blame::timeline::hold_chunks) says how these are kept.
+//! Splits a wait into parts, except the holds in the middle of a long wait, which it shares with
+//! others. See [`HoldChunks`](crate::blame::timeline::hold_chunks).
 
 use crate::blame::timeline::hold_chunks::{CHUNK, Hold, HoldRun};
 use crate::blame::timeline::interval::{Interval, View};
@@ -9,8 +9,8 @@ use crate::model::packed_owner::PackedOwner;
 use crate::model::wait::Contention;
 
 impl<I: Interval> Timeline<I> {
-    /// Splits a wait of a thread that has no intervals of its own, where none is corrected later. Returns
-    /// the holds that are left out of its contentions.
+    /// Splits a wait of a thread without intervals of its own, where none is corrected later.
+    /// Returns the holds left out of its contentions.
     pub(super) fn split_shared(
         &mut self,
         wait: &View<impl Fn(u64, &I) -> PackedOwner>,
@@ -20,7 +20,7 @@ impl<I: Interval> Timeline<I> {
         let is_short = self.end().saturating_sub(start) < FEW_SHARED;
         if !is_short && !self.may_be_two_waits(wait.start) {
             self.add_chunks();
-            if let Some(run) = self.split_beside_chunks(wait, contentions) {
+            if let Some(run) = self.split_around_chunks(wait, contentions) {
                 return Some(run);
             }
             contentions.clear();
@@ -29,7 +29,7 @@ impl<I: Interval> Timeline<I> {
         None
     }
 
-    /// Makes chunks of the intervals that have come since.
+    /// Adds chunks of the intervals pushed since.
     fn add_chunks(&mut self) {
         let chunk = CHUNK as u64;
         let mut chunks = std::mem::take(&mut self.hold_chunks);
@@ -52,18 +52,19 @@ impl<I: Interval> Timeline<I> {
         self.hold_chunks = chunks;
     }
 
-    /// Splits a wait beside the chunks that it went through. `None` if it is not in step with them.
-    fn split_beside_chunks(
+    /// Splits a wait before and after the chunks that it covers. Returns `None` if its parts do not
+    /// match theirs.
+    fn split_around_chunks(
         &self,
         wait: &View<impl Fn(u64, &I) -> PackedOwner>,
         contentions: &mut Vec<Contention>,
     ) -> Option<HoldRun> {
-        // Its first interval may have another owner for this wait than for others.
+        // The first interval may have another owner for this wait than for others.
         let start = wait.start.position.max(self.start);
         let chunks = &self.hold_chunks;
         let (first, mut run) = chunks.run_from(start + 1, wait.start.time_ns)?;
         let mut cutter = Cutter::new(wait.start.time_ns, wait.end_ns);
-        // What is further before the first chunk ended before the wait began.
+        // Intervals further before the first chunk ended before the wait began.
         for position in start.max(first.saturating_sub(CHUNK as u64))..first {
             let interval = self.at(position);
             let owner = || (wait.owner_of)(position, interval);

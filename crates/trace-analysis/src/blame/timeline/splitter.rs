@@ -7,14 +7,13 @@ use crate::model::packed_owner::PackedOwner;
 use crate::model::time_range::TimeRange;
 use crate::model::wait::{Blame, Contention, Owner, Wait};
 
-/// Takes the parts of a wait, in order.
+/// A receiver of the parts of a wait, in order.
 pub(crate) trait Parts {
-    /// A part that begins then and lasts so long; `goes_on` if it only makes the last one
-    /// longer.
+    /// Adds a part; `goes_on` if it only extends the last one.
     fn add(&mut self, start_ns: u64, duration_ns: u64, owner: PackedOwner, goes_on: bool);
 }
 
-/// One part, or what several add up to.
+/// One part, or the sum of several.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Part {
     pub(crate) duration_ns: u64,
@@ -28,7 +27,7 @@ impl Parts for Part {
     }
 }
 
-/// Every part by itself.
+/// Keeps each part separately.
 impl Parts for Vec<Contention> {
     #[inline]
     fn add(&mut self, start_ns: u64, duration_ns: u64, owner: PackedOwner, goes_on: bool) {
@@ -44,24 +43,24 @@ impl Parts for Vec<Contention> {
     }
 }
 
-/// Parts of one owner together.
+/// The sums of the parts of each owner.
 pub(crate) struct Shares<'a> {
-    /// What tells owners apart, of an [`PackedOwner::key`].
+    /// The bits of a [`PackedOwner::key`] that distinguish owners.
     owner_mask: u64,
     shares: &'a mut Vec<Blame>,
     /// The keys of the first shares.
     first: [u64; FEW],
-    /// Where those behind them are, by key.
+    /// The places of the other shares, by key.
     places: Option<SeededMap<u64, usize>>,
-    /// Gets each part by itself.
+    /// Receives each part separately.
     pub(crate) spans: Option<&'a mut HoldSpans>,
 }
 
-/// So many shares are faster searched than looked up.
+/// Number of shares up to which a linear search is faster than a lookup.
 const FEW: usize = 12;
 
 impl<'a> Shares<'a> {
-    /// Begins anew in `shares`. The parts go to `spans`, too.
+    /// Begins with no shares in `shares`. The parts go to `spans`, too.
     pub(crate) fn new(
         detail: Detail,
         shares: &'a mut Vec<Blame>,
@@ -77,7 +76,7 @@ impl<'a> Shares<'a> {
         }
     }
 
-    /// Adds what several parts of one owner add up to, if they are any.
+    /// Adds the sum of several parts of one owner, if there are any.
     #[inline]
     pub(crate) fn add_part(&mut self, owner: PackedOwner, part: Part) {
         if part.contentions > 0 || part.duration_ns > 0 {
@@ -85,7 +84,7 @@ impl<'a> Shares<'a> {
         }
     }
 
-    /// Adds several parts, with one owner.
+    /// Adds several parts of one owner.
     #[inline]
     pub(crate) fn add_parts(&mut self, owner: PackedOwner, duration_ns: u64, contentions: u64) {
         let key = owner.key(self.owner_mask);
@@ -102,7 +101,7 @@ impl<'a> Shares<'a> {
         share.contentions += contentions;
     }
 
-    /// A share that is none of the first, or new.
+    /// Returns a share that is not among the first, or a new one.
     #[inline(never)]
     fn other(&mut self, key: u64, owner: PackedOwner) -> &mut Blame {
         let next = self.shares.len();
@@ -137,7 +136,7 @@ impl Parts for Shares<'_> {
     }
 }
 
-/// Adds the contentions of a wait. One that a freeze has cut is one all the same.
+/// Adds the contentions of a wait. A contention cut by a freeze counts once.
 pub(crate) fn add_contentions(contentions: &[Contention], shares: &mut Shares<'_>) {
     for (at, part) in contentions.iter().enumerate() {
         let before = at
@@ -150,7 +149,7 @@ pub(crate) fn add_contentions(contentions: &[Contention], shares: &mut Shares<'_
 }
 
 impl Wait {
-    /// Leaves of its contentions what is in `range`.
+    /// Clips its contentions to `range`.
     pub(crate) fn clip_contentions(&mut self, range: TimeRange) {
         self.contentions.retain_mut(|part| {
             let inside = range.clip(part.start_ns, part.start_ns + part.duration_ns);
@@ -161,7 +160,7 @@ impl Wait {
         });
     }
 
-    /// Fills in what each owner had of the contentions.
+    /// Fills in the time of each owner from the contentions.
     pub(crate) fn add_up_contentions(&mut self) {
         let mut shares = Shares::new(Detail::OWNERS, &mut self.blame, None);
         add_contentions(&self.contentions, &mut shares);
@@ -169,13 +168,14 @@ impl Wait {
 }
 
 impl Detail {
-    /// A number for all owners whose parts are added up.
+    /// Returns a key shared by all owners whose parts are added up.
     #[inline]
     pub(crate) fn key(self, owner: PackedOwner) -> u64 {
         owner.key(self.owner_mask())
     }
 
-    /// What tells owners apart whose parts are not added up, of an [`PackedOwner::key`].
+    /// Returns the bits of a [`PackedOwner::key`] that distinguish owners whose parts are not added
+    /// up.
     fn owner_mask(self) -> u64 {
         match self.by {
             BlameBy::Code => u32::MAX.into(),
@@ -184,13 +184,13 @@ impl Detail {
     }
 }
 
-/// Cuts a wait at boundaries. The parts are clamped to the wait, so that they add up to it
-/// wherever the clocks of processors disagree.
+/// Cuts a wait at boundaries. The parts are clamped to the wait, so that they add up to it despite
+/// clock skew.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cutter {
-    /// Where the part begins that is cut next.
+    /// Begin of the next part.
     pub(crate) at_ns: u64,
-    /// Where the wait ends.
+    /// End of the wait.
     pub(crate) end_ns: u64,
     /// The last part's owner goes on if the next one has the same.
     pub(crate) goes_on: bool,
@@ -208,12 +208,12 @@ impl Cutter {
         }
     }
 
-    /// The whole wait is cut.
+    /// Returns whether the whole wait is cut.
     pub(crate) fn is_done(&self) -> bool {
         self.at_ns >= self.end_ns
     }
 
-    /// `owner` had the lock until then, who is not asked for if that is no time at all. Returns
+    /// Cuts a part that ends at a boundary; asks for `owner` only if the part is not empty. Returns
     /// the part's duration.
     #[inline(always)]
     pub(crate) fn cut(
@@ -225,7 +225,7 @@ impl Cutter {
     ) -> u64 {
         let until_ns = until_ns.min(self.end_ns);
         if until_ns <= self.at_ns {
-            // Nothing goes on from an interval without a duration.
+            // Nothing continues from an empty interval.
             self.goes_on &= goes_on;
             return 0;
         }
@@ -239,7 +239,7 @@ impl Cutter {
         duration_ns
     }
 
-    /// `owner` had the lock from the last boundary on.
+    /// Ends the wait with `owner` since the last boundary.
     pub(crate) fn finish(mut self, owner: PackedOwner, parts: &mut impl Parts) {
         self.goes_on = false;
         self.cut(self.end_ns, || owner, false, parts);

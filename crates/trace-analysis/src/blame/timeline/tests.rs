@@ -1,4 +1,4 @@
-//! What timelines say, compared with what is added up part by part.
+//! Timelines compared with sums taken part by part.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -135,13 +135,13 @@ fn owner() -> impl Strategy<Value = PackedOwner> {
     owner.prop_map(PackedOwner::from)
 }
 
-/// What happens to a lock: times go on, by and large.
+/// An event of a lock: times go on, by and large.
 #[derive(Clone, Debug)]
 enum Happens {
     Boundary(Any, i64),
     /// A thread begins to wait.
     Enter(i64),
-    /// That one of those who wait goes on, who is one of the owners.
+    /// One of the waiting threads, which is one of the owners, goes on.
     Leave {
         waiter: usize,
         time_ns: i64,
@@ -199,7 +199,7 @@ fn wanted() -> HoldSpans {
 }
 
 impl Any {
-    /// The same where all code but one is told to be nobody.
+    /// The same with all code but one replaced by nobody.
     fn of_one_code(self) -> Self {
         let one = |owner: PackedOwner| match owner.get() {
             Owner::Thread { thread, .. } => PackedOwner::from(Owner::Thread {
@@ -268,7 +268,8 @@ fn a_wait_through_one_code_is_a_difference() {
 
 type Change = (ThreadIndex, u64);
 
-/// By how much more waits go through a thread's time from then on, and what nobody had.
+/// Returns the changes of the number of waits at each time of a thread, and the time without an
+/// owner.
 fn waits_at(spans: &HoldSpans) -> (BTreeMap<Change, i64>, u64, u64) {
     let mut changes: BTreeMap<Change, i64> = BTreeMap::new();
     for span in &spans.spans {
@@ -281,7 +282,7 @@ fn waits_at(spans: &HoldSpans) -> (BTreeMap<Change, i64>, u64, u64) {
     (changes, spans.free_ns, spans.unknown_ns)
 }
 
-/// The parts of a wait, with the holds that it shares among its own.
+/// Returns the parts of a wait, including the holds that it shares.
 fn put_together(
     run: Option<&HoldRun>,
     (start_ns, end_ns): (u64, u64),
@@ -303,13 +304,13 @@ fn put_together(
     joined(all)
 }
 
-/// The same of all its parts.
+/// Returns the same of all parts.
 fn without_joints(parts: &[Contention]) -> Vec<(u64, PackedOwner)> {
     let parts = parts.iter().filter(|part| part.duration_ns > 0);
     joined(parts.map(|part| (part.start_ns + part.duration_ns, part.owner.into())))
 }
 
-/// Parts of one owner one after the other as one.
+/// Merges consecutive parts of one owner.
 fn joined(parts: impl Iterator<Item = (u64, PackedOwner)>) -> Vec<(u64, PackedOwner)> {
     let mut joined: Vec<(u64, PackedOwner)> = Vec::new();
     for (until_ns, owner) in parts {
@@ -322,8 +323,7 @@ fn joined(parts: impl Iterator<Item = (u64, PackedOwner)>) -> Vec<(u64, PackedOw
 }
 
 proptest! {
-    /// What is added up by differences is what is added up part by part, and waits go through
-    /// the same time of owners.
+    /// Sums by differences equal sums part by part, and waits cover the same time of owners.
     #[test]
     fn sums_are_those_of_the_parts(
         history in vec(happens(), 1..200),

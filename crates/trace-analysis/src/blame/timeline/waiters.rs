@@ -7,12 +7,11 @@ use crate::collections::shrink::shrink_queue;
 use crate::collections::small_map::SmallMap;
 use crate::model::entity::ThreadIndex;
 
-/// Threads that wait, in the order in which they began to. No operation costs more the
-/// more of them there are, but to go through them all.
+/// Waiting threads, in the order in which they began to wait. No operation but the iteration
+/// depends on their number.
 #[derive(Debug)]
 pub(crate) struct Waiters<W> {
-    /// In the order of their tickets; `None` for those that were removed. The first one is
-    /// there.
+    /// Ordered by ticket; `None` for threads that were removed. The first entry is never `None`.
     queue: VecDeque<(Ticket, Option<W>)>,
     len: usize,
     next: Ticket,
@@ -20,13 +19,12 @@ pub(crate) struct Waiters<W> {
     starts: Starts,
 }
 
-/// When threads began to wait, also some that do not any more.
+/// Times at which threads began to wait, including some that do not wait any more.
 #[derive(Debug, Default)]
 struct Starts {
-    /// Those that began to wait not before the one in front of them: nearly all, unless the
-    /// clocks of processors disagree.
+    /// Entries not earlier than their predecessor: nearly all, except for clock skew.
     in_order: VecDeque<(u64, Ticket)>,
-    /// The others, the earliest first.
+    /// The other entries, the earliest first.
     others: BinaryHeap<Reverse<(u64, Ticket)>>,
 }
 
@@ -51,7 +49,7 @@ impl Starts {
         shrink_queue(&mut self.in_order);
     }
 
-    /// The earliest of those wanted. Forgets others that it meets.
+    /// Returns the earliest wanted entry. Forgets others that it meets.
     fn earliest_ns(&mut self, is_wanted: impl Fn(Ticket) -> bool) -> Option<u64> {
         while let Some(&(_, ticket)) = self.in_order.front()
             && !is_wanted(ticket)
@@ -69,10 +67,10 @@ impl Starts {
     }
 }
 
-/// So many entries may be of threads that wait no longer in any case.
+/// Number of stale entries that is always tolerated.
 const FEW: usize = 16;
 
-/// What a waiting thread is known by: the later it began to wait, the greater.
+/// ID of a waiting thread: the later it began to wait, the greater.
 pub(crate) type Ticket = u64;
 
 impl<W> Default for Waiters<W> {
@@ -92,7 +90,7 @@ impl<W> Waiters<W> {
         self.len == 0
     }
 
-    /// The thread begins to wait, at that time. It must not be [found](Self::find).
+    /// Adds a thread that begins to wait at `start_ns`. It must not be [found](Self::find).
     pub(crate) fn push(&mut self, thread: ThreadIndex, start_ns: u64, waiter: W) -> Ticket {
         let ticket = self.next;
         self.next += 1;
@@ -110,7 +108,7 @@ impl<W> Waiters<W> {
         ticket
     }
 
-    /// The ticket of a thread, unless its wait is [over](Self::end).
+    /// Returns the ticket of a thread, unless its wait is [over](Self::end).
     pub(crate) fn find(&self, thread: ThreadIndex) -> Option<Ticket> {
         self.tickets.get(thread).copied()
     }
@@ -125,19 +123,19 @@ impl<W> Waiters<W> {
         self.queue.get_mut(index)?.1.as_mut()
     }
 
-    /// The thread's wait is over, but remembered until it is removed.
+    /// Ends the thread's wait, which is kept until it is removed.
     pub(crate) fn end(&mut self, thread: ThreadIndex) {
         self.tickets.remove(thread);
     }
 
-    /// The thread's wait is over: [ends](Self::end) and [removes](Self::remove) it.
+    /// [Ends](Self::end) and [removes](Self::remove) the thread's wait.
     #[inline]
     pub(crate) fn take(&mut self, thread: ThreadIndex) -> Option<W> {
         let ticket = self.tickets.remove(thread)?;
         self.remove(ticket)
     }
 
-    /// Forgets a thread that began to wait; its wait is over.
+    /// Removes a thread; its wait is over.
     pub(crate) fn remove(&mut self, ticket: Ticket) -> Option<W> {
         let index = index_of(&self.queue, ticket)?;
         let waiter = self.queue.get_mut(index)?.1.take()?;
@@ -152,19 +150,19 @@ impl<W> Waiters<W> {
         Some(waiter)
     }
 
-    /// The one that began to wait first.
+    /// Returns the thread that began to wait first.
     pub(crate) fn first(&self) -> Option<&W> {
         self.queue.front()?.1.as_ref()
     }
 
-    /// All of them, with their tickets.
+    /// Returns all threads, with their tickets.
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = (Ticket, &W)> {
         let entries = self.queue.iter();
         entries.filter_map(|(ticket, waiter)| Some((*ticket, waiter.as_ref()?)))
     }
 
-    /// When the first of those began to wait that `is_waiting` still finds waiting: by the
-    /// clock, which may disagree with the order of events.
+    /// Returns when the first thread began to wait for which `is_waiting` is true: by the clock,
+    /// which may disagree with the order of events.
     pub(crate) fn earliest_ns(&mut self, is_waiting: impl Fn(&W) -> bool) -> Option<u64> {
         let Self { queue, starts, .. } = self;
         starts.earliest_ns(|ticket| {
@@ -174,10 +172,10 @@ impl<W> Waiters<W> {
     }
 }
 
-/// Where the entry of a ticket is.
+/// Returns the index of a ticket's entry.
 #[inline(always)]
 fn index_of<W>(queue: &VecDeque<(Ticket, Option<W>)>, ticket: Ticket) -> Option<usize> {
-    // Unless some were removed in between.
+    // Right unless some were removed in between.
     let guess = ticket.checked_sub(queue.front()?.0)? as usize;
     match queue.get(guess) {
         Some((found, _)) if *found == ticket => Some(guess),
@@ -216,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn order_is_that_of_the_calls() {
+    fn waiters_stay_in_the_order_of_the_calls() {
         let mut waiters = waiters([10, 5, 30, 20]);
         assert_eq!(waiters.first(), Some(&10));
         assert_eq!(remove(&mut waiters, 3), Some(30));
