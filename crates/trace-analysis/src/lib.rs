@@ -1,5 +1,5 @@
-//! Analysis of lock contention traces: from events to contentions and their
-//! aggregation (paper, section 4).
+//! Analysis of lock contention traces: from events to contentions and their aggregation (paper,
+//! section 4).
 //!
 //! ```text
 //! events → metadata resolver → event rearranger → intrinsic lock analyzers → waits → selection → sink
@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A trace is read once, from a file, a file that grows, a pipe or a socket ([`TraceInput`]);
-//! [`TraceAnalysis`] takes its chunks, or events from anywhere, and says at any time what is
-//! known so far ([`TraceAnalysis::snapshot`]). Memory grows with the number of distinct lock
+//! [`TraceAnalysis`] takes its chunks, or events from anywhere, and can report its results so far
+//! at any time ([`TraceAnalysis::snapshot`]). Memory grows with the number of distinct lock
 //! objects, threads, methods and call chains, but not with the number of events.
 //!
 //! ```

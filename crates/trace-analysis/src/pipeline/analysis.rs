@@ -17,21 +17,21 @@ use crate::pipeline::blame_stage::{BlameStage, Blamed, SameThread, Setup};
 use crate::pipeline::ingest::{Ingest, Pending};
 use crate::pipeline::snapshot::Snapshot;
 
-/// What the analysis may use.
+/// Limits of the resources of an analysis.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// How many events to hold back until the events before them come. Park
-    /// events count threefold.
+    /// Maximum number of events held back until the events before them arrive. Park events count
+    /// threefold.
     pub max_pending_events: usize,
 }
 
-/// Memory that a park event takes compared with one of an intrinsic lock.
+/// Size of a park event in memory, relative to an event of an intrinsic lock.
 const PARK_EVENT_SIZE: usize = 3;
 
 impl Limits {
-    /// The most that keeps within so much memory, in bytes.
+    /// Returns the limits that keep within this much memory, in bytes.
     pub fn within(bytes: usize) -> Self {
-        /// An event takes 40 bytes, and three times as much if each is of another lock.
+        /// An event takes 40 bytes, and three times as much if each belongs to another lock.
         const MAX_EVENT_BYTES: usize = 120;
         Self {
             max_pending_events: bytes / MAX_EVENT_BYTES,
@@ -40,8 +40,8 @@ impl Limits {
 }
 
 impl Default for Limits {
-    /// Four million events, which take 160 MB, and at most three times as much if
-    /// they are of many locks: an eighth as many may have some.
+    /// Returns a limit of four million events. They take 160 MB, and up to three times as much if
+    /// they belong to many locks: at most half a million locks may have pending events.
     fn default() -> Self {
         Self {
             max_pending_events: 4_000_000,
@@ -54,11 +54,11 @@ impl Default for Limits {
 pub struct Analysis {
     limits: Limits,
     detail: Detail,
-    /// It is asked for what owners did.
+    /// The activity of owners is wanted.
     owner_times: bool,
     selection: Selection,
     entities: EntityStore,
-    /// How many traces have begun.
+    /// Number of traces begun.
     traces: u32,
 }
 
@@ -71,14 +71,14 @@ impl Analysis {
         }
     }
 
-    /// Finds out only so much about who made threads wait.
+    /// Limits the detail about who made threads wait.
     #[must_use]
     pub fn with_detail(self, detail: Detail) -> Self {
         Self { detail, ..self }
     }
 
-    /// Finds out what the owners of locks did while others waited for them
-    /// ([`Findings::owner_times`]), too.
+    /// Also finds out what the owners of locks did while others waited for them
+    /// ([`Findings::owner_times`]).
     #[must_use]
     pub fn with_owner_times(self) -> Self {
         Self {
@@ -87,18 +87,17 @@ impl Analysis {
         }
     }
 
-    /// Keeps call chains only as long as they take no more memory than that, in bytes. All
-    /// others are [one](crate::Chain::NotKept).
+    /// Keeps call chains only as long as they take no more memory than `bytes`. All others become
+    /// [one](crate::Chain::NotKept).
     #[must_use]
     pub fn with_max_chain_bytes(mut self, bytes: usize) -> Self {
         self.entities.set_max_chain_bytes(bytes);
         self
     }
 
-    /// Keeps threads and locks only as long as they take no more memory than that together with
-    /// classes and methods, in bytes. Those that have not been used for long are
-    /// [forgotten](crate::Lock::Forgotten) then; what nothing refers to any more is
-    /// missed by nobody.
+    /// Keeps threads and locks only as long as they take no more memory than `bytes`, together with
+    /// classes and methods. Those not used for long are [forgotten](crate::Lock::Forgotten) then,
+    /// which makes no difference where nothing refers to them any more.
     #[must_use]
     pub fn with_max_name_bytes(mut self, bytes: usize) -> Self {
         self.entities.set_max_name_bytes(bytes);
@@ -117,22 +116,22 @@ impl Analysis {
         self.selection = selection;
     }
 
-    /// Returns what is considered.
+    /// Returns the selection.
     pub fn selection(&self) -> &Selection {
         &self.selection
     }
 
-    /// Returns what the waits found so far refer to.
+    /// Returns the entities that the waits found so far refer to.
     pub fn entities(&self) -> &Entities {
         &self.entities
     }
 
-    /// Returns what the waits found refer to, when the analysis is over.
+    /// Ends the analysis, and returns the entities that the waits refer to.
     pub fn into_entities(self) -> Entities {
         self.entities.into_entities()
     }
 
-    /// Begins the analysis of one more trace, in this version of the format, whose producer
+    /// Begins the analysis of another trace, in this version of the format, whose producer
     /// guarantees these capabilities.
     pub fn begin_trace(&mut self, version: u16, capabilities: Capabilities) -> TraceAnalysis<'_> {
         let (ingest, setup) = self.begin(version, capabilities);
@@ -143,7 +142,7 @@ impl Analysis {
         }
     }
 
-    /// What it takes to analyze one more trace.
+    /// Returns the stages' state to analyze another trace.
     pub(crate) fn begin(
         &mut self,
         version: u16,
@@ -153,7 +152,7 @@ impl Analysis {
         self.traces += 1;
         let max_pending = self.limits.max_pending_events;
         let selection = &self.selection;
-        // What is selected of a wait is selected part by part.
+        // Conditions select parts of a wait.
         let is_by_owners = self.owner_times || self.detail.roots;
         let by_parts = match selection.has_conditions() && is_by_owners {
             true => Detail::CONTENTIONS,
@@ -175,10 +174,10 @@ impl Analysis {
     }
 }
 
-/// The analysis of one trace, which is fed with its chunks, or with single events.
+/// The analysis of one trace, fed with its chunks or with single events.
 ///
-/// A description may come behind the events that refer to it. Memory stays bounded: what
-/// waits for a description too long is analyzed without it.
+/// A description may arrive after the events that refer to it. Memory stays bounded: an event that
+/// waits too long for a description is analyzed without it.
 #[derive(Debug)]
 pub struct TraceAnalysis<'a> {
     ingest: Ingest<'a>,
@@ -187,12 +186,13 @@ pub struct TraceAnalysis<'a> {
 }
 
 impl TraceAnalysis<'_> {
-    /// Returns what the waits found so far refer to. Names of threads may still change.
+    /// Returns the entities that the waits found so far refer to. Names of threads may still
+    /// change.
     pub fn entities(&self) -> &Entities {
         self.ingest.entities
     }
 
-    /// The part of the time that is considered.
+    /// Returns the time range considered.
     pub fn range(&self) -> TimeRange {
         self.range
     }
@@ -218,14 +218,14 @@ impl TraceAnalysis<'_> {
     }
 
     /// Returns `false` if threads, locks, classes and methods take more memory than they
-    /// [may](Analysis::with_max_name_bytes), although all were forgotten that nothing uses.
+    /// [may](Analysis::with_max_name_bytes), although all unused ones were forgotten.
     pub fn has_room_for_names(&self) -> bool {
         !self.ingest.entities.are_names_too_many()
     }
 
-    /// Takes one event of `thread`. The events of one thread may come in any
-    /// order, too, but an event that ends an identifier comes after all that refer
-    /// to it. Passes the waits that have ended to `sink`.
+    /// Takes one event of `thread`. The events of one thread may arrive in any order, too, but an
+    /// event that ends an identifier must come after all that refer to it. Passes the waits that
+    /// have ended to `sink`.
     #[inline]
     pub fn event(&mut self, thread: ThreadId, event: &Event<'_>, sink: &mut dyn WaitSink) {
         let blaming = &mut self.blaming;
@@ -233,14 +233,14 @@ impl TraceAnalysis<'_> {
         self.ingest.event(thread, event, &mut stage);
     }
 
-    /// The trace went on until `time_ns` nanoseconds after its start at least, whatever
+    /// Notes that the trace went on until at least `time_ns` nanoseconds after its start, whatever
     /// the time of its last event.
     pub fn goes_on_until(&mut self, time_ns: u64) {
         self.ingest.goes_on_until(time_ns);
     }
 
-    /// Returns what is known so far beside the waits that went to the sink. Costs as much as
-    /// there are threads that wait.
+    /// Returns a snapshot of everything known so far, except the waits passed to the sink. Takes
+    /// time proportional to the number of waiting threads.
     pub fn snapshot(&self) -> Snapshot {
         let mut open = self.blaming.open();
         open.sort_unstable_by_key(|wait| (wait.start_ns, wait.id));
@@ -258,8 +258,8 @@ impl TraceAnalysis<'_> {
         }
     }
 
-    /// Returns what was found so far, as if the trace had ended then, but for the waits that
-    /// have not ended: they are not among the waits.
+    /// Returns the findings so far, as if the trace had ended now, but without the waits that have
+    /// not ended.
     pub fn findings(&self) -> Findings {
         let contents = &self.ingest.contents;
         let snapshot = self.snapshot();
@@ -274,8 +274,8 @@ impl TraceAnalysis<'_> {
         }
     }
 
-    /// Ends the trace: what is still held back is released without what never
-    /// came, and waits that have not ended go to `sink` as such.
+    /// Ends the trace: analyzes events still held back, without the descriptions and predecessors
+    /// that never arrived, and passes waits that have not ended to `sink` as such.
     pub fn finish(mut self, sink: &mut dyn WaitSink) -> Findings {
         let blaming = &mut self.blaming;
         let end = self.ingest.finish(&mut SameThread { blaming, sink });
@@ -284,29 +284,29 @@ impl TraceAnalysis<'_> {
     }
 }
 
-/// What the analysis of a trace found beside the single waits.
+/// The findings about a trace, apart from single waits.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
     /// From the trace's start to its end, or to its last event if the end is missing, in
     /// nanoseconds; 0 if only single events were taken.
     pub duration_ns: u64,
-    /// What the tracer counted, in the order of its counters.
+    /// The tracer's counters, in their order.
     pub tracer: Vec<(TracerCounter, u64)>,
-    /// What the chunks consist of.
+    /// Statistics of the chunks' contents.
     pub statistics: Statistics,
-    /// What there was to count.
+    /// The counters of the analysis.
     pub counters: Counters,
-    /// The waits selected, by what they were for.
+    /// The selected waits, by purpose.
     pub waits: WaitTally,
     /// The threads that still waited for a lock when the trace ended, whatever is selected.
     pub still_blocked: StillBlocked,
-    /// What the owners of locks did meanwhile in the waits selected; `None` if nobody
-    /// [asked](Analysis::with_owner_times), or the trace is not over.
+    /// The activity of lock owners during the selected waits; `None` if not
+    /// [requested](Analysis::with_owner_times), or the trace is not over.
     pub owner_times: Option<OwnerTimes>,
 }
 
 impl Findings {
-    /// What was found in a trace that is over.
+    /// Returns the findings about a trace that is over.
     pub(crate) fn new(ingest: Ingest<'_>, blamed: Blamed) -> Self {
         let mut counters = ingest.counters();
         counters.merge(&blamed.counters);

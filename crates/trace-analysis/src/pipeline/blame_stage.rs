@@ -1,4 +1,4 @@
-//! From events, in order and bound to entities, to waits on their way to the sink.
+//! The blame stage: from events, in order and bound to entities, to waits on their way to the sink.
 
 use trace_format::LockId;
 
@@ -26,31 +26,31 @@ use crate::order::system_fact::SystemFact;
 use crate::pipeline::output::Output;
 use crate::resolve::stacks::{Stacks, StartedStack};
 
-/// Takes events whose references are resolved, to what is among `entities` when they are passed on.
+/// A receiver of resolved events. Their references are among `entities` when they are passed on.
 pub(crate) trait Stage {
-    /// Where the stack of a thread is.
+    /// Takes the location of a thread's stack.
     fn stack(&mut self, started: StartedStack, entities: &EntityStore);
 
-    /// The next step of a lock.
+    /// Takes the next step of a lock.
     fn lock(&mut self, lock: LockId, step: Step<&LockEvent>, entities: &EntityStore);
 
-    /// The next step of a domain of parks.
+    /// Takes the next step of a domain of parks.
     fn park(&mut self, domain: LockId, step: Step<&ParkEvent>, entities: &EntityStore);
 
-    /// One more pending chain is given out.
+    /// Adds another pending chain.
     fn pending(&mut self, entities: &EntityStore);
 
-    /// A pending chain stands for this one.
+    /// Resolves a pending chain.
     fn resolved(&mut self, pending: ChainIndex, chain: ChainIndex, entities: &EntityStore);
 
-    /// The JVM or the system did that.
+    /// Takes an action of the JVM or the system.
     fn system(&mut self, fact: SystemFact, entities: &EntityStore);
 
-    /// Names change: what was passed on before is about those until then.
+    /// Notes that names change: everything passed on before refers to the old ones.
     fn settle(&mut self, _entities: &EntityStore) {}
 }
 
-/// Finds out who is to blame for the waits of some locks of a trace, and passes them on.
+/// Finds out who is to blame for the waits of some locks of a trace, and passes the waits on.
 #[derive(Debug)]
 pub(crate) struct BlameStage {
     dispatcher: LockDispatcher,
@@ -58,20 +58,20 @@ pub(crate) struct BlameStage {
     common: Common,
 }
 
-/// What monitors and parks have in common.
+/// The state shared by monitors and parks.
 #[derive(Debug)]
 struct Common {
     output: Output,
     counters: Counters,
     detail: Detail,
     range: TimeRange,
-    /// The wait that just ended; kept to reuse its memory.
+    /// The wait that just ended; kept to reuse the memory.
     wait: Wait,
-    /// When owners had locks that threads waited for; the same.
+    /// The spans in which owners held locks that threads waited for; kept for the same reason.
     spans: HoldSpans,
 }
 
-/// Passes waits on, with what they refer to.
+/// An output that passes on waits with their entities.
 struct Passing<'a> {
     output: &'a mut Output,
     entities: &'a Entities,
@@ -86,7 +86,7 @@ impl WaitOutput for Passing<'_> {
 }
 
 impl Common {
-    /// Runs what finds out who is to blame, and takes the waits that it passes on.
+    /// Runs a stage of blame, and takes the waits that it passes on.
     #[inline]
     fn run(
         &mut self,
@@ -111,20 +111,20 @@ impl Common {
     }
 }
 
-/// What is to be known to begin.
+/// The parameters of the stage.
 #[derive(Clone, Copy)]
 pub(crate) struct Setup<'a> {
     /// Position of the trace among those analyzed.
     pub(crate) trace: u32,
-    /// Exits say for how long locks were held.
+    /// Exits report for how long locks were held.
     pub(crate) has_holds: bool,
     pub(crate) detail: Detail,
-    /// It is asked for what owners did.
+    /// The activity of owners is wanted.
     pub(crate) owner_times: bool,
     pub(crate) selection: &'a Selection,
 }
 
-/// What was found beside the single waits.
+/// The findings, apart from single waits.
 #[derive(Debug, Default)]
 pub(crate) struct Blamed {
     pub(crate) counters: Counters,
@@ -134,7 +134,7 @@ pub(crate) struct Blamed {
 }
 
 impl Blamed {
-    /// Adds what was found of other locks.
+    /// Adds the findings about other locks.
     pub(crate) fn merge(&mut self, other: Self) {
         self.counters.merge(&other.counters);
         self.waits.merge(&other.waits);
@@ -172,12 +172,12 @@ impl BlameStage {
         }
     }
 
-    /// What owners did is added up by that thread from now on, as far as it can.
+    /// Passes facts about owners to `thread` from now on, as far as possible.
     pub(crate) fn pass_owner_facts_to(&mut self, thread: ToThread) {
         self.common.output.pass_owner_facts_to(thread);
     }
 
-    /// Where threads' stacks are.
+    /// Returns the threads' stacks.
     pub(crate) fn stacks(&mut self) -> &mut Stacks {
         self.dispatcher.stacks()
     }
@@ -242,12 +242,12 @@ impl BlameStage {
         });
     }
 
-    /// One more pending chain is given out.
+    /// Adds another pending chain.
     pub(crate) fn pending(&mut self) {
         self.common.output.chains.push();
     }
 
-    /// A pending chain stands for this one.
+    /// Resolves a pending chain.
     pub(crate) fn resolved(
         &mut self,
         pending: ChainIndex,
@@ -260,8 +260,8 @@ impl BlameStage {
         (self.common.output).resolved(pending, entities, counters, sink);
     }
 
-    /// Forgets the locks for which no thread waits, where the trace does not say that they have
-    /// ended, and adds the others.
+    /// Forgets the locks for which no thread waits, if the trace does not say when they end, and
+    /// adds the others to `in_use`.
     pub(crate) fn forget_unused(
         &mut self,
         entities: &Entities,
@@ -276,19 +276,19 @@ impl BlameStage {
         self.common.output.add_in_use(in_use);
     }
 
-    /// The waits that have not ended, in no order.
+    /// Returns the waits that have not ended, in no particular order.
     pub(crate) fn open(&self) -> Vec<OpenWait> {
         let mut open = self.dispatcher.open();
         self.parks.add_open(&mut open);
         open
     }
 
-    /// How many waits are held back.
+    /// Returns how many waits are held back.
     pub(crate) fn held_waits(&self) -> usize {
         self.common.output.held()
     }
 
-    /// The JVM or the system did that.
+    /// Takes an action of the JVM or the system.
     pub(crate) fn system(&mut self, fact: SystemFact) {
         match fact {
             SystemFact::Freeze(freeze) => return self.common.spans.freezes.add(freeze),
@@ -300,7 +300,7 @@ impl BlameStage {
         self.common.output.system(fact);
     }
 
-    /// What has been found so far.
+    /// Returns the tally of waits so far.
     pub(crate) fn waits(&self) -> &WaitTally {
         self.common.output.waits()
     }
@@ -309,7 +309,7 @@ impl BlameStage {
         &self.common.counters
     }
 
-    /// No more events: waits that have not ended go to `sink` as such.
+    /// Ends the trace: passes waits that have not ended to `sink` as such.
     pub(crate) fn finish(
         self,
         end: &TraceEnd,
@@ -336,7 +336,7 @@ impl BlameStage {
     }
 }
 
-/// Finds who is to blame for waits at all locks, in the thread that reads the trace.
+/// The stage for all locks, in the thread that reads the trace.
 pub(crate) struct SameThread<'a> {
     pub(crate) blaming: &'a mut BlameStage,
     pub(crate) sink: &'a mut dyn WaitSink,

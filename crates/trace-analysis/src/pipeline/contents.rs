@@ -1,4 +1,4 @@
-//! What the chunks of a trace consist of.
+//! The contents of a trace's chunks.
 
 use trace_format::{
     Chunk, Counter as TracerCounter, Event, Segment, SystemRecord, TakeEvent, ThreadId,
@@ -7,11 +7,11 @@ use trace_format::{
 use crate::aggregate::statistics::Statistics;
 use crate::blame::facts::trace_end::LastEvents;
 
-/// What there is in the chunks read so far, whatever it refers to.
+/// The contents of the chunks read so far, whatever they refer to.
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
     pub(crate) statistics: Statistics,
-    /// What the tracer counted, in the order of its counters.
+    /// The tracer's counters, in their order.
     pub(crate) tracer: Vec<(TracerCounter, u64)>,
     pub(crate) end_ns: Option<u64>,
     /// Buffers that could be decoded only in part.
@@ -20,7 +20,7 @@ pub(crate) struct Contents {
 }
 
 impl Contents {
-    /// Takes a chunk into account, and passes its events on. Returns whether it is one of
+    /// Takes a chunk into account, and passes its events on. Returns whether it is a chunk of
     /// events.
     #[inline]
     pub(crate) fn chunk(&mut self, chunk: Chunk<'_>, on_event: &mut impl OnEvent) -> bool {
@@ -79,7 +79,7 @@ impl Contents {
         self.last_events.forget(&has_ended);
     }
 
-    /// Until when the trace has everything, as far as the tracer has said.
+    /// Returns the time until which the trace is complete, as reported by the tracer.
     pub(crate) fn complete_until_ns(&self) -> u64 {
         let mut counters = self.tracer.iter();
         let complete = counters.find(|&&(counter, _)| counter == TracerCounter::CompleteUntilNs);
@@ -87,22 +87,22 @@ impl Contents {
         self.end_ns.unwrap_or(complete_ns)
     }
 
-    /// When the trace ended; without an end chunk, when it went on for certain.
+    /// Returns when the trace ended; without an end chunk, until when it certainly went on.
     pub(crate) fn last_ns(&self) -> u64 {
         let known_ns = self.complete_until_ns().max(self.statistics.last_event_ns);
         self.end_ns.unwrap_or(known_ns)
     }
 }
 
-/// What to do with each event of a chunk.
+/// A receiver of the events of a chunk.
 pub(crate) trait OnEvent {
-    /// The events to come are of that buffer of the thread.
+    /// Begins a buffer of the thread: the next events belong to it.
     fn begin_buffer(&mut self, thread: ThreadId, index: u64);
 
-    /// Takes an event of the thread. To be inlined, so that it is compiled for each type of events.
+    /// Takes an event of the thread. To be inlined, so that it is compiled for each type of event.
     fn event(&mut self, thread: ThreadId, event: &Event<'_>);
 
-    /// Takes what the JVM or the system did.
+    /// Takes an action of the JVM or the system.
     fn system(&mut self, record: SystemRecord);
 }
 

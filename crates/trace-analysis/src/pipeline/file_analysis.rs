@@ -15,7 +15,7 @@ use crate::model::time_range::TimeRange;
 use crate::model::wait_sink::WaitSink;
 use crate::pipeline::analysis::{Analysis, Findings};
 
-/// What there is to say about a trace beside its waits.
+/// Summary of a trace, apart from its waits.
 #[derive(Clone, Debug)]
 pub struct TraceSummary {
     /// The file.
@@ -23,28 +23,28 @@ pub struct TraceSummary {
     /// From the trace's start to its end, or to its last event if the end is
     /// missing, in nanoseconds.
     pub duration_ns: u64,
-    /// The part of the time that was considered.
+    /// The time range considered.
     pub range: TimeRange,
-    /// What the tracer counted, in the order of its counters.
+    /// The tracer's counters, in their order.
     pub tracer: Vec<(TracerCounter, u64)>,
-    /// What the trace consists of.
+    /// Statistics of the trace's contents.
     pub statistics: Statistics,
     /// The waits found, of all kinds.
     pub waits: WaitTally,
     /// The threads that still waited for a lock when the trace ended.
     pub still_blocked: StillBlocked,
-    /// The trace has not ended: who still waited waits now.
+    /// The trace has not ended: threads that are still blocked are waiting right now.
     pub goes_on: bool,
-    /// What the owners of locks did meanwhile in the waits selected; `None` if nobody asked.
+    /// The activity of lock owners during the selected waits; `None` if not requested.
     pub owner_times: Option<OwnerTimes>,
-    /// What the analysis counted.
+    /// The counters of the analysis.
     pub counters: Counters,
-    /// What could not be read.
+    /// The parts that could not be read.
     pub damage: Damage,
 }
 
 impl TraceSummary {
-    /// What was found in a trace that has been read, of which `range` was considered.
+    /// Creates the summary of a trace that has been read, of which `range` was considered.
     pub fn new(input: &TraceInput, range: TimeRange, findings: Findings) -> Self {
         let Findings {
             duration_ns,
@@ -94,7 +94,7 @@ impl TraceSummary {
         counted.unwrap_or(0).max(seen)
     }
 
-    /// Returns what the tracer counted; `None` if it did not count that.
+    /// Returns a counter of the tracer; `None` if the tracer did not count that.
     pub fn tracer_value(&self, wanted: TracerCounter) -> Option<u64> {
         let mut counted = self.tracer.iter();
         let found = counted.find(|&&(counter, _)| counter == wanted);
@@ -102,21 +102,21 @@ impl TraceSummary {
     }
 }
 
-/// How far the analysis of a file has come.
+/// Progress of the analysis of a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// Bytes read.
     pub bytes: u64,
-    /// Bytes to read; those read if that is not known.
+    /// Bytes to read; the bytes read so far if that is not known.
     pub total_bytes: u64,
 }
 
 impl TraceInput {
     /// Runs the trace through `analysis`.
     ///
-    /// Passes each wait to `sink`, and calls `on_progress` now and then; the
-    /// analysis ends early if that breaks. A damaged file is analyzed as far as
-    /// it can be read, and the summary says what is missing.
+    /// Passes each wait to `sink`, and calls `on_progress` now and then; ends early if that returns
+    /// a break. A damaged file is analyzed as far as it can be read, and the summary says what is
+    /// missing.
     ///
     /// # Errors
     ///
@@ -142,7 +142,7 @@ impl TraceInput {
 }
 
 impl TraceFile {
-    /// Runs the trace through `analysis`: as [`TraceInput::analyze`].
+    /// Runs the trace through `analysis`, as [`TraceInput::analyze`] does.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What is read of a trace, bound to entities and put in order.
+//! Ingest: reads a trace, binds its events to entities and puts them in order.
 
 use trace_format::{
     ChainRef, Chunk, Event, ForwardRef, LockId, LostNumbers, PARK_DOMAINS, SystemRecord, ThreadId,
@@ -24,11 +24,11 @@ use crate::resolve::resolver::Resolver;
 use crate::resolve::stacks::StartedStack;
 use crate::resolve::unresolved_events::{Held, Missing, UnresolvedEvents};
 
-/// Binds the events of one trace to entities, puts those of each lock in order, and passes them
-/// on to a [`Stage`].
+/// Binds the events of one trace to entities, puts those of each lock in order, and passes them on
+/// to a [`Stage`].
 ///
-/// A description may come behind the events that refer to it. Memory stays bounded: what
-/// waits for a description too long is passed on without it.
+/// A description may arrive after the events that refer to it. Memory stays bounded: an event that
+/// waits too long for a description is passed on without it.
 #[derive(Debug)]
 pub(crate) struct Ingest<'a> {
     pub(crate) entities: &'a mut EntityStore,
@@ -36,7 +36,7 @@ pub(crate) struct Ingest<'a> {
     trace: u32,
     resolver: Resolver,
     held: UnresolvedEvents,
-    /// What ended while events are held back that may refer to it.
+    /// Entities that ended while events that may refer to them are held back.
     ended: Vec<Ended>,
     pub(crate) contents: Contents,
     last_waits: LastWaitEnds,
@@ -44,25 +44,26 @@ pub(crate) struct Ingest<'a> {
     parks: ParkOrder,
     forward_refs: ForwardRefs,
     park_domains: u64,
-    /// What the system and the tracer said of threads that are not described yet.
+    /// Records of the system and the tracer about threads that are not described yet.
     held_records: Vec<SystemRecord>,
     counters: Counters,
 }
 
-/// So much of what is said of threads waits for their descriptions.
+/// Maximum number of records that wait for descriptions of their threads.
 const MAX_HELD_RECORDS: usize = 1 << 12;
 
-/// How many events may be held back to be put in order.
+/// Maximum numbers of events held back to be put in order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pending {
-    /// Of intrinsic locks.
+    /// Events of intrinsic locks.
     pub(crate) events: usize,
-    /// Of parked threads.
+    /// Events of parked threads.
     pub(crate) parks: usize,
 }
 
 impl<'a> Ingest<'a> {
-    /// Of a trace in this version of the format. Holds back up to `pending` events.
+    /// Creates the ingest of a trace in this version of the format. Holds back up to `pending`
+    /// events.
     pub(crate) fn new(
         entities: &'a mut EntityStore,
         trace: u32,
@@ -86,7 +87,7 @@ impl<'a> Ingest<'a> {
         }
     }
 
-    /// What events refer to, as far as it is known.
+    /// Returns the entities that events refer to, as far as they are known.
     pub(crate) fn entities(&self) -> &EntityStore {
         self.entities
     }
@@ -107,7 +108,7 @@ impl<'a> Ingest<'a> {
         }
     }
 
-    /// Forgets locks and threads that have not been used for long, but none that are `in_use`.
+    /// Forgets locks and threads that have not been used for long, except those `in_use`.
     pub(crate) fn forget(&mut self, mut in_use: InUse) {
         self.resolver.add_in_use(&mut in_use);
         self.entities.forget(&in_use);
@@ -119,7 +120,7 @@ impl<'a> Ingest<'a> {
             .forget(|thread| resolver.has_forgotten(thread));
     }
 
-    /// Passes on what the JVM or the system did.
+    /// Passes on an action of the JVM or the system.
     fn system(&mut self, record: SystemRecord, stage: &mut impl Stage) {
         match self.fact(record) {
             Some(fact) => stage.system(fact, self.entities),
@@ -128,7 +129,7 @@ impl<'a> Ingest<'a> {
         }
     }
 
-    /// A record bound to entities; `None` if its thread is not described yet.
+    /// Binds a record to entities. Returns `None` if its thread is not described yet.
     fn fact(&mut self, record: SystemRecord) -> Option<SystemFact> {
         Some(match record {
             SystemRecord::Safepoint(safepoint) => SystemFact::Safepoint(safepoint),
@@ -149,7 +150,7 @@ impl<'a> Ingest<'a> {
         })
     }
 
-    /// All events of a chunk have been taken.
+    /// Ends a chunk, when all its events have been taken.
     fn end_chunk(&mut self, stage: &mut impl Stage) {
         for held in std::mem::take(&mut self.held_records) {
             self.system(held, stage);
@@ -160,9 +161,8 @@ impl<'a> Ingest<'a> {
         }
     }
 
-    /// Takes one event of `thread`. The events of one thread may come in any
-    /// order, too, but an event that ends an identifier comes after all that refer
-    /// to it.
+    /// Takes one event of `thread`. The events of one thread may arrive in any order, too, but an
+    /// event that ends an identifier must come after all that refer to it.
     #[inline]
     pub(crate) fn event(&mut self, thread: ThreadId, event: &Event<'_>, stage: &mut impl Stage) {
         self.contents.add_time(thread, event);
@@ -177,7 +177,7 @@ impl<'a> Ingest<'a> {
         }
     }
 
-    /// Resolves what an event refers to, and passes it on. Fails if that has to be described
+    /// Resolves the references of an event, and passes it on. Fails if one has to be described
     /// first.
     #[inline(never)]
     fn bind(
@@ -292,7 +292,7 @@ impl<'a> Ingest<'a> {
         Ok(())
     }
 
-    /// The chain of an exit: a pending one if it is still to come.
+    /// Returns the chain of an exit: a pending one if the chain is yet to come.
     fn refer(&mut self, forward_ref: ForwardRef, stage: &mut impl Stage) -> ChainIndex {
         let (chain, is_new) = self.forward_refs.refer(forward_ref);
         if is_new {
@@ -301,7 +301,7 @@ impl<'a> Ingest<'a> {
         chain
     }
 
-    /// A forward reference stands for this chain.
+    /// Resolves a forward reference to a chain.
     fn resolved(&mut self, forward_ref: ForwardRef, chain: ChainIndex, stage: &mut impl Stage) {
         let (pending, is_new) = self.forward_refs.resolve(forward_ref, chain);
         if is_new {
@@ -338,9 +338,9 @@ impl<'a> Ingest<'a> {
         }
     }
 
-    /// Nothing that comes refers to what has ended.
+    /// Ends an entity: no later event refers to it.
     fn end(&mut self, ended: Ended, stage: &mut impl Stage) {
-        // What is not described until here will never be.
+        // If it is not described by now, it will never be.
         match ended {
             Ended::Chain(chain) if self.held.contains(Missing::Chain(chain)) => {
                 self.give_up(Missing::Chain(chain), stage);
@@ -357,15 +357,15 @@ impl<'a> Ingest<'a> {
         }
     }
 
-    /// Keeps an event until that is described.
+    /// Holds an event back until `missing` is described.
     #[cold]
     fn hold(&mut self, missing: Missing, thread: ThreadId, event: &Event<'_>) {
         let event = OwnedEvent::new(event);
         self.held.push(missing, Held { thread, event });
     }
 
-    /// Gives up what has been missing the longest, while too many events wait. Those may then
-    /// wait for something else.
+    /// Gives up the oldest missing descriptions while too many events are held back. The events may
+    /// then wait for another description.
     #[cold]
     fn bound_held(&mut self, stage: &mut impl Stage) {
         while self.held.is_full()
@@ -381,7 +381,7 @@ impl<'a> Ingest<'a> {
         self.release(missing, stage);
     }
 
-    /// Takes the events that have waited for this.
+    /// Takes the events that have waited for a description.
     fn release(&mut self, described: Missing, stage: &mut impl Stage) {
         for Held { thread, event } in self.held.take(described) {
             event.pass_to(|event| {
@@ -434,13 +434,13 @@ impl<'a> Ingest<'a> {
         );
     }
 
-    /// The trace went on until `time_ns` nanoseconds after its start at least, whatever
+    /// Notes that the trace went on until at least `time_ns` nanoseconds after its start, whatever
     /// the time of its last event.
     pub(crate) fn goes_on_until(&mut self, time_ns: u64) {
         self.contents.last_events.end(time_ns);
     }
 
-    /// What there was to count so far.
+    /// Returns the counters so far.
     pub(crate) fn counters(&self) -> Counters {
         let mut counters = self.counters.clone();
         self.resolver.count_unresolved(&mut counters);
@@ -454,17 +454,18 @@ impl<'a> Ingest<'a> {
         counters
     }
 
-    /// How many events are held back, to be put in order.
+    /// Returns how many events are held back to be put in order.
     pub(crate) fn pending(&self) -> usize {
         self.rearranger.pending() + self.parks.pending()
     }
 
-    /// How many events wait for a description.
+    /// Returns how many events wait for a description.
     pub(crate) fn held(&self) -> usize {
         self.held.len()
     }
 
-    /// No more events: what is still held back is passed on without what never came.
+    /// Ends the trace: passes on events still held back, without the descriptions and predecessors
+    /// that never arrived.
     pub(crate) fn finish(&mut self, stage: &mut impl Stage) -> TraceEnd {
         self.release_all(stage);
         self.goes_on_until(self.contents.last_ns());
@@ -496,7 +497,7 @@ impl<'a> Ingest<'a> {
     }
 }
 
-/// Takes events as they are decoded.
+/// A receiver of events as they are decoded.
 struct EventReceiver<'i, 'a, S> {
     ingest: &'i mut Ingest<'a>,
     stage: &'i mut S,
@@ -518,7 +519,7 @@ impl<S: Stage> OnEvent for EventReceiver<'_, '_, S> {
     }
 }
 
-/// What comes behind the rearranger.
+/// The stage after the rearranger.
 struct Ordered<'a, S> {
     trace: u32,
     entities: &'a mut EntityStore,
@@ -534,7 +535,7 @@ impl<S: Stage> Ordered<'_, S> {
         self.pass_on(lock, step);
     }
 
-    /// The trace does not describe the lock.
+    /// Describes a lock that the trace does not describe.
     #[cold]
     fn describe(&mut self, lock: LockId, counters: &mut Counters) {
         counters.add(Counter::LocksNotDescribed, 1);

@@ -1,4 +1,4 @@
-//! What waits pass on their way from the analyzers to the caller's sink.
+//! The path of waits from the analyzers to the caller's sink.
 
 use crate::aggregate::kind_totals::WaitTally;
 use crate::aggregate::selection::{Selection, Selector};
@@ -20,35 +20,35 @@ use crate::model::wait::{Mechanism, Owner, Wait};
 use crate::model::wait_sink::WaitSink;
 use crate::order::system_fact::SystemFact;
 
-/// Holds waits back until the chains of their owners are known, counts them all, and passes on
-/// what is selected.
+/// An output that holds waits back until the chains of their owners are known, counts them all, and
+/// passes on the selected ones.
 #[derive(Debug)]
 pub(crate) struct Output {
     detail: Detail,
     pub(crate) chains: PendingChains,
-    /// The waits held back, by the pending chain that they wait for.
+    /// The waits held back, by the pending chain they wait for.
     held: SeededMap<ChainIndex, Vec<(Wait, Trail)>>,
-    /// How many parts those of each group of locks have.
+    /// Number of parts of the waits held back, by group of locks.
     held_parts: [usize; LOCK_GROUPS],
-    /// Splits waits by their root owners, if asked to.
+    /// Splits waits by their root owners, if requested.
     roots: Option<RootResolver>,
-    /// The wait that was split last; kept to reuse its memory.
+    /// The wait that was split last; kept to reuse the memory.
     resolved: Wait,
     passage: Passage,
     pub(crate) still_blocked: StillBlocked,
 }
 
-/// The last that waits pass.
+/// The last stage that waits pass.
 #[derive(Debug)]
 struct Passage {
     selector: Selector,
     waits: WaitTally,
-    /// What owners did, if asked for.
+    /// The activity of owners, if requested.
     owner_times: Option<OwnerFacts>,
 }
 
 impl Passage {
-    /// Passes on what is selected of a wait.
+    /// Passes on the selected parts of a wait.
     fn pass_on(&mut self, wait: &mut Wait, entities: &Entities, sink: &mut dyn WaitSink) {
         if self.selector.select(wait, entities) {
             self.waits.add(wait);
@@ -60,9 +60,9 @@ impl Passage {
     }
 }
 
-/// How many parts the waits of a group of locks may have that are held back. Where each
-/// contention is wanted, a wait has as many as the lock had owners meanwhile: some thousand where
-/// threads wait for processors as well.
+/// Returns the maximum number of parts of the waits held back for a group of locks. Where
+/// contentions are wanted, a wait has one part per owner that the lock had meanwhile: some
+/// thousands where threads wait for processors as well.
 fn max_held_parts(detail: Detail) -> usize {
     match detail.has_contentions() {
         false => 1 << 16,
@@ -90,14 +90,14 @@ impl Output {
         }
     }
 
-    /// What owners did is added up by that thread from now on, as far as it can.
+    /// Passes facts about owners to `thread` from now on, as far as possible.
     pub(crate) fn pass_owner_facts_to(&mut self, thread: ToThread) {
         if let Some(owner_times) = &mut self.passage.owner_times {
             owner_times.pass_to(thread);
         }
     }
 
-    /// Takes what the JVM or the system did.
+    /// Takes an action of the JVM or the system.
     pub(crate) fn system(&mut self, fact: SystemFact) {
         if let Some(roots) = &mut self.roots {
             roots.system(fact);
@@ -107,8 +107,8 @@ impl Output {
         }
     }
 
-    /// Takes what the waits passed on had in common of their owners' time, or each by itself, where
-    /// it is not to be seen from their contentions.
+    /// Takes the owners' spans of the waits passed on, shared or per wait, where contentions do not
+    /// show them.
     #[inline]
     pub(crate) fn add_spans(&mut self, spans: &mut HoldSpans) {
         if spans.are_wanted
@@ -118,23 +118,24 @@ impl Output {
         }
     }
 
-    /// What owners did in the waits passed on, all of which are, if that is asked for.
+    /// Returns the activity of owners in the waits passed on, if requested. No wait may come
+    /// afterwards.
     pub(crate) fn take_owner_times(&mut self) -> Option<OwnerTimes> {
         self.passage.owner_times.take().map(OwnerFacts::finish)
     }
 
-    /// What has been passed on.
+    /// Returns the tally of waits passed on.
     pub(crate) fn waits(&self) -> &WaitTally {
         &self.passage.waits
     }
 
-    /// How many waits are held back.
+    /// Returns how many waits are held back.
     pub(crate) fn held(&self) -> usize {
         let without_roots = self.roots.as_ref().map_or(0, RootResolver::held);
         self.held.values().map(Vec::len).sum::<usize>() + without_roots
     }
 
-    /// Adds what the waits that are held back are about.
+    /// Adds the entities of the waits held back.
     pub(crate) fn add_in_use(&self, in_use: &mut InUse) {
         for (wait, _) in self.held.values().flatten() {
             in_use.locks.insert(wait.lock);
@@ -159,7 +160,7 @@ impl Output {
         self.complete((wait, trail), entities, counters, sink);
     }
 
-    /// The chain that a pending one stood for has come.
+    /// Releases the waits for a pending chain, which has been resolved.
     pub(crate) fn resolved(
         &mut self,
         pending: ChainIndex,
@@ -168,12 +169,12 @@ impl Output {
         sink: &mut dyn WaitSink,
     ) {
         for (mut wait, trail) in self.held.remove(&pending).unwrap_or_default() {
-            *self.held_parts_beside(&wait) -= parts(&wait);
+            *self.held_parts_of_group(&wait) -= parts(&wait);
             self.complete((&mut wait, trail), entities, counters, sink);
         }
     }
 
-    /// No chain will come any more.
+    /// Ends the trace: no more chains will arrive.
     pub(crate) fn finish(
         &mut self,
         entities: &Entities,
@@ -198,8 +199,8 @@ impl Output {
     ) {
         if wait.blame.iter().any(|blame| is_pending(blame.owner)) {
             match self.first_unknown(wait) {
-                Some(pending) if self.has_room_for(wait) => {
-                    *self.held_parts_beside(wait) += parts(wait);
+                Some(pending) if self.fits(wait) => {
+                    *self.held_parts_of_group(wait) += parts(wait);
                     return self
                         .held
                         .entry(pending)
@@ -215,19 +216,19 @@ impl Output {
         self.deliver((wait, trail), entities, counters, sink);
     }
 
-    fn has_room_for(&mut self, wait: &Wait) -> bool {
+    fn fits(&mut self, wait: &Wait) -> bool {
         let max = max_held_parts(self.detail);
-        *self.held_parts_beside(wait) + parts(wait) <= max
+        *self.held_parts_of_group(wait) + parts(wait) <= max
     }
 
-    /// How many parts are held back of waits for locks of the same group. Only monitors have
+    /// Returns the number of parts held back for locks of the same group. Only monitors have
     /// forward references.
-    fn held_parts_beside(&mut self, wait: &Wait) -> &mut usize {
+    fn held_parts_of_group(&mut self, wait: &Wait) -> &mut usize {
         debug_assert_eq!(wait.mechanism, Mechanism::Monitor);
         &mut self.held_parts[lock_group(wait.id.lock)]
     }
 
-    /// A chain of an owner that is still to come.
+    /// Returns the first chain of an owner that is not known yet.
     fn first_unknown(&self, wait: &Wait) -> Option<ChainIndex> {
         let owners = wait.blame.iter().filter_map(|blame| blame.owner.thread());
         let mut pending = owners
@@ -236,12 +237,12 @@ impl Output {
         pending.find(|&chain| self.chains.chain(chain).is_none())
     }
 
-    /// Puts the chains into the places of those that stood for them.
+    /// Replaces pending chains by the chains that they stand for.
     fn name_owners(&self, wait: &mut Wait, entities: &Entities) {
         for contention in &mut wait.contentions {
             contention.owner = self.chains.named(contention.owner);
         }
-        // Several references can stand for one chain.
+        // Several references can stand for the same chain.
         let blame = std::mem::take(&mut wait.blame);
         let detail = detail_of(wait.lock, self.detail, entities);
         let mut shares = Shares::new(detail, &mut wait.blame, None);
@@ -254,7 +255,7 @@ impl Output {
         }
     }
 
-    /// Checks a wait, and passes on what is selected of it.
+    /// Checks a wait, and passes on its selected parts.
     fn deliver(
         &mut self,
         (wait, trail): (&mut Wait, Trail),
@@ -263,7 +264,7 @@ impl Output {
         sink: &mut dyn WaitSink,
     ) {
         if wait.blame.is_empty() {
-            // Nothing of it is in the time considered.
+            // No part of it is in the time range considered.
             return;
         }
         let blamed_ns: u64 = wait.blame.iter().map(|blame| blame.duration_ns).sum();
@@ -294,7 +295,7 @@ fn is_pending(owner: Owner) -> bool {
     matches!(owner, Owner::Thread { chain, .. } if chain.is_pending())
 }
 
-/// How many parts of a wait take memory.
+/// Returns the number of parts of a wait that take memory.
 fn parts(wait: &Wait) -> usize {
     wait.blame.len() + wait.contentions.len() + 1
 }

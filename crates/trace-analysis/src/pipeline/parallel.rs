@@ -1,9 +1,9 @@
-//! The analysis of a trace by several threads.
+//! Analysis of a trace by several threads.
 //!
-//! One thread reads the trace, binds its events to entities, and puts those of each monitor and
-//! of each domain of parks in order: so all decisions that depend on the order of the trace are
-//! made as by one thread. It passes the events on to workers in batches: those of a monitor or a
-//! domain always to the same one. Each worker has a sink of its own, and they are merged at the
+//! One thread reads the trace, binds its events to entities, and puts those of each monitor and of
+//! each domain of parks in order, so all decisions that depend on the order of the trace are the
+//! same as with a single thread. It passes the events to workers in batches, always to the same
+//! worker for a monitor or a domain. Each worker has a sink of its own, and these are merged at the
 //! end.
 
 use std::num::NonZeroUsize;
@@ -33,12 +33,12 @@ use crate::pipeline::blame_stage::{BlameStage, Blamed, Stage};
 use crate::pipeline::file_analysis::{Progress, TraceSummary};
 use crate::resolve::stacks::StartedStack;
 
-/// What a worker does next.
+/// A task of a worker.
 enum Task {
     Stack(StartedStack),
     Lock(LockId, Step<LockEvent>),
     Park(LockId, Step<ParkEvent>),
-    /// One more pending chain is given out.
+    /// Another pending chain exists.
     Pending,
     /// A pending chain stands for another one.
     Resolved {
@@ -48,13 +48,13 @@ enum Task {
     System(SystemFact),
 }
 
-/// What goes to a worker.
+/// A message to a worker.
 enum Message {
     Batch { tasks: Vec<Task>, entities: Loan },
     End { end: Arc<TraceEnd>, entities: Loan },
 }
 
-/// The workers, and what they will get next.
+/// The workers, with the tasks not sent yet.
 struct Workers {
     workers: Vec<Worker>,
     shares: GroupShares,
@@ -72,7 +72,7 @@ impl Worker {
         }
     }
 
-    /// A worker that does not take its tasks has panicked, which is found when it is joined.
+    /// Sends the batch. If the worker is gone, it has panicked, which shows when it is joined.
     fn send(&mut self, entities: &EntityStore) {
         if let Some(tasks) = self.tasks.take() {
             let entities = entities.lend();
@@ -80,7 +80,7 @@ impl Worker {
         }
     }
 
-    /// The trace is over.
+    /// Sends the rest, and ends the trace.
     fn end(mut self, end: &Arc<TraceEnd>, entities: &EntityStore) {
         self.send(entities);
         let last = Message::End {
@@ -91,13 +91,13 @@ impl Worker {
     }
 }
 
-/// What a thread has found.
+/// Returns a thread's result.
 fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 impl Workers {
-    /// All have to do the same.
+    /// Adds a task for each worker.
     fn push_to_all(&mut self, task: impl Fn() -> Task, entities: &EntityStore) {
         for worker in &mut self.workers {
             worker.push(task(), entities);
@@ -139,7 +139,7 @@ impl Stage for Workers {
     }
 }
 
-/// What a worker has to do with.
+/// The state of a worker.
 struct Work {
     blaming: BlameStage,
     queue: Receiver<Message>,
@@ -148,7 +148,7 @@ struct Work {
 
 impl Work {
     fn run(mut self, sink: &mut dyn WaitSink) -> Blamed {
-        // The reader may be gone when an answer comes: then nobody needs it.
+        // The reader may be gone, and needs no empty batch then.
         for message in self.queue {
             match message {
                 Message::Batch {
@@ -184,17 +184,17 @@ fn run(task: &Task, blaming: &mut BlameStage, entities: &Entities, sink: &mut dy
     }
 }
 
-/// How many workers to have beside the thread that reads: as many as the groups of locks can
-/// be divided among.
+/// Returns the number of workers, in addition to the thread that reads: a number among which the
+/// groups of locks can be divided evenly.
 fn worker_count(threads: usize) -> usize {
     let power_of_two = 1 << threads.max(1).ilog2();
     power_of_two.min(LOCK_GROUPS)
 }
 
 impl TraceInput {
-    /// Runs the trace through `analysis` as [`analyze`](Self::analyze) does, with so many
-    /// threads at once. The result is the same, but for the order in which waits come: the
-    /// parts of `sink` share them.
+    /// Runs the trace through `analysis` as [`analyze`](Self::analyze) does, with this many
+    /// threads. The result is the same, except for the order of the waits: they are distributed
+    /// over the parts of `sink`.
     ///
     /// # Errors
     ///
@@ -211,8 +211,8 @@ impl TraceInput {
         }
         let has_conditions = analysis.selection().has_conditions();
         let (mut ingest, setup) = analysis.begin(self.version(), self.header().capabilities);
-        // What is called so depends on when it is asked for first, and an owner waits for locks of
-        // any group.
+        // Names may change, so conditions depend on when a name is looked up first; and an owner
+        // waits for locks of any group.
         let workers = match has_conditions || setup.owner_times || setup.detail.roots {
             true => 1,
             false => worker_count(threads.get()),
