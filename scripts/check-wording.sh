@@ -112,4 +112,9 @@ PROGRAM='
   exit $found;
 '
 
-git -c core.quotePath=off ls-files -- "${PATHS[@]}" "${EXCLUDED[@]}" | perl -e "$PROGRAM"
+list() {
+  git -c core.quotePath=off ls-files -- "$@" | LC_ALL=C sort
+}
+
+# Not in one command: git 2.39 finds no file of a folder if wildcards are excluded.
+LC_ALL=C comm -12 <(list . "${EXCLUDED[@]}") <(list "${PATHS[@]}") | perl -e "$PROGRAM"

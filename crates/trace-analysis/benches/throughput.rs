@@ -234,7 +234,7 @@ fn throughput(criterion: &mut Criterion) {
         .sample_size(10);
     for queued in [1, 4, 15] {
         let file = NamedTempFile::new().expect("a temporary file");
-        fs::write(file.path(), Workload::generate(queued)).expect("room for it");
+        fs::write(file.path(), Workload::generate(queued)).expect("a writable file");
         group.bench_function(format!("{queued} queued"), |bencher| {
             bencher.iter(|| black_box(analyze(file.path())));
         });

@@ -61,6 +61,8 @@ public final class HarmlessInversions {
             synchronized (GUARD) {
                 nest(outer, inner);
             }
+            // The other nester gets the guard.
+            sleep();
         }
     }
 
@@ -78,6 +80,8 @@ public final class HarmlessInversions {
             synchronized (lock) {
                 sleep();
             }
+            // The nester gets the lock.
+            sleep();
         }
     }
 
