@@ -95,6 +95,7 @@ impl<'a> Ingest<'a> {
     /// Takes the next chunk of the trace.
     pub(crate) fn chunk(&mut self, chunk: Chunk<'_>, stage: &mut impl Stage) {
         let mut contents = std::mem::take(&mut self.contents);
+        let is_moment = matches!(chunk, Chunk::Counters(_));
         let has_events = contents.chunk(
             chunk,
             &mut EventReceiver {
@@ -105,6 +106,11 @@ impl<'a> Ingest<'a> {
         self.contents = contents;
         if has_events {
             self.end_chunk(stage);
+        }
+        if is_moment {
+            for missing in self.held.next_moment() {
+                self.give_up(missing, stage);
+            }
         }
     }
 

@@ -32,12 +32,21 @@ pub(crate) struct Held {
 #[derive(Debug)]
 pub(crate) struct UnresolvedEvents {
     waiting: SeededMap<Missing, Vec<Held>>,
-    /// In the order in which the first event began to wait for each, with the number of the
-    /// chunk; also what is not missing any more.
-    order: VecDeque<(u64, Missing)>,
+    /// In the order in which the first event began to wait for each; also what is not missing any
+    /// more.
+    order: VecDeque<(Position, Missing)>,
     len: usize,
     max: usize,
+    now: Position,
+}
+
+/// A position in the trace.
+#[derive(Clone, Copy, Debug, Default)]
+struct Position {
+    /// The chunks of events before it.
     chunk: u64,
+    /// The moments before it: each time that the tracer had written all buffers.
+    moment: u64,
 }
 
 /// How many events to hold back at most, and the part of the events that may be pending which
@@ -52,6 +61,21 @@ const MIN_HELD: usize = 1 << 10;
 /// hundred chunks meanwhile.
 const MAX_CHUNKS: u64 = 1 << 7;
 
+/// Maximum number of moments to wait for a description. The trace of a program that hangs has one
+/// chunk of events, and a moment once a second.
+const MAX_MOMENTS: u64 = 1 << 4;
+
+impl Missing {
+    /// Returns the maximum number of moments to wait for it. A thread that others name can be
+    /// described at any time later: it is renamed then.
+    fn max_moments(self) -> u64 {
+        match self {
+            Self::JavaThread(_) => 1,
+            Self::Thread(_) | Self::Class(_) | Self::Method(_) | Self::Chain(_) => MAX_MOMENTS,
+        }
+    }
+}
+
 impl UnresolvedEvents {
     /// Creates one for an analysis that may hold back `max_pending` events for other reasons.
     pub(crate) fn new(max_pending: usize) -> Self {
@@ -60,7 +84,7 @@ impl UnresolvedEvents {
             order: VecDeque::new(),
             len: 0,
             max: (max_pending / PART_OF_PENDING).clamp(MIN_HELD, MAX_HELD),
-            chunk: 0,
+            now: Position::default(),
         }
     }
 
@@ -85,7 +109,7 @@ impl UnresolvedEvents {
     /// Holds back an event until `missing` is described.
     pub(crate) fn push(&mut self, missing: Missing, held: Held) {
         let waiting = self.waiting.entry(missing).or_insert_with(|| {
-            self.order.push_back((self.chunk, missing));
+            self.order.push_back((self.now, missing));
             Vec::new()
         });
         waiting.push(held);
@@ -102,15 +126,25 @@ impl UnresolvedEvents {
         events
     }
 
-    /// One more chunk has been read.
+    /// Notes that one more chunk of events has been read.
     pub(crate) fn next_chunk(&mut self) {
-        self.chunk += 1;
+        self.now.chunk += 1;
+    }
+
+    /// Notes that all buffers were written. Returns what has been missing for too many moments.
+    pub(crate) fn next_moment(&mut self) -> Vec<Missing> {
+        self.now.moment += 1;
+        let moment = self.now.moment;
+        let overdue = self.order.iter().filter(|(since, missing)| {
+            since.moment + missing.max_moments() <= moment && self.contains(*missing)
+        });
+        overdue.map(|&(_, missing)| missing).collect()
     }
 
     /// What has been missing the longest; with `only_old`, if that is too long.
     pub(crate) fn oldest(&mut self, only_old: bool) -> Option<Missing> {
         while let Some(&(since, missing)) = self.order.front() {
-            if only_old && since + MAX_CHUNKS > self.chunk {
+            if only_old && since.chunk + MAX_CHUNKS > self.now.chunk {
                 return None;
             }
             self.order.pop_front();

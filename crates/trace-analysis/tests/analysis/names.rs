@@ -288,6 +288,91 @@ fn a_thread_back_from_object_wait_stands_in_its_caller() {
     assert_eq!(of(Aspect::Method, [3, 3]), ["java.lang.Object.wait"]);
 }
 
+/// Call chains of parked threads, innermost frame first, of JDK 8, 17 and 21, each with the class of
+/// the blocker: the last frame is the caller of the public method.
+#[test]
+fn parked_threads_stand_in_the_caller_of_the_public_method() {
+    const PARK: &str = "java.util.concurrent.locks.LockSupport.park";
+    const FUTURE: &str = "java.util.concurrent.CompletableFuture";
+    const POOL: &str = "java.util.concurrent.ForkJoinPool";
+    const QUEUED: &str = "java.util.concurrent.locks.AbstractQueuedSynchronizer";
+    let future = |middle: &[&str]| {
+        let before = [PARK.to_owned(), format!("{FUTURE}$Signaller.block")];
+        let middle = middle.iter().map(|name| format!("{POOL}.{name}"));
+        let after = ["waitingGet", "get"].map(|name| format!("{FUTURE}.{name}"));
+        let frames = before.into_iter().chain(middle).chain(after);
+        (format!("{FUTURE}$Signaller"), frames.collect::<Vec<_>>())
+    };
+    let owned = |frames: &[&str]| frames.iter().map(|&frame| frame.to_owned()).collect();
+    let cases: [(String, Vec<String>); 6] = [
+        future(&["managedBlock"]),
+        future(&["unmanagedBlock", "managedBlock"]),
+        future(&["compensatedBlock", "managedBlock"]),
+        (
+            "java.util.concurrent.Phaser$QNode".to_owned(),
+            owned(&[
+                PARK,
+                "java.util.concurrent.Phaser$QNode.block",
+                "java.util.concurrent.ForkJoinPool.managedBlock",
+                "java.util.concurrent.Phaser.internalAwaitAdvance",
+                "java.util.concurrent.Phaser.arriveAndAwaitAdvance",
+            ]),
+        ),
+        (
+            "java.util.concurrent.FutureTask".to_owned(),
+            owned(&[
+                PARK,
+                "java.util.concurrent.FutureTask.awaitDone",
+                "java.util.concurrent.FutureTask.get",
+            ]),
+        ),
+        (
+            "java.util.concurrent.CountDownLatch$Sync".to_owned(),
+            vec![
+                PARK.to_owned(),
+                format!("{QUEUED}.acquire"),
+                format!("{QUEUED}.acquireSharedInterruptibly"),
+                "java.util.concurrent.CountDownLatch.await".to_owned(),
+            ],
+        ),
+    ];
+    for (blocker, frames) in cases {
+        assert_eq!(
+            innermost_code(&blocker, &frames, "com.example.Client.ask"),
+            ["com.example.Client.ask"],
+            "{frames:?}"
+        );
+    }
+    // A lock that a queue uses is named after the queue's method, also where a condition is waited for.
+    let condition = [
+        PARK.to_owned(),
+        format!("{QUEUED}$ConditionNode.block"),
+        format!("{POOL}.unmanagedBlock"),
+        format!("{POOL}.managedBlock"),
+        format!("{QUEUED}$ConditionObject.await"),
+    ];
+    let take = "java.util.concurrent.LinkedBlockingQueue.take";
+    let blocker = format!("{QUEUED}$ConditionObject");
+    assert_eq!(innermost_code(&blocker, &condition, take), [take]);
+}
+
+/// The methods in which a thread waits for a lock of the class, by a chain of these frames and
+/// their caller.
+fn innermost_code(lock_class: &str, frames: &[String], caller: &str) -> Vec<&'static str> {
+    let mut metadata = vec![class(1, lock_class.to_owned().leak())];
+    let mut methods = Vec::new();
+    for (at, frame) in (2..).zip(frames.iter().map(String::as_str).chain([caller])) {
+        let (class_name, name) = frame.rsplit_once('.').expect("a class");
+        metadata.push(class(at, class_name.to_owned().leak()));
+        metadata.push(method(at, at, name.to_owned().leak(), "()V"));
+        methods.push(at);
+    }
+    metadata.push(chain(1, &methods));
+    let mut events = vec![lock(1, 0)];
+    events.extend(waits([1, 1], [1, 1]));
+    labels(Aspect::Method, &metadata, &events)
+}
+
 #[test]
 fn callers_are_outside_of_the_jdk_and_of_libraries() {
     let metadata = vec![

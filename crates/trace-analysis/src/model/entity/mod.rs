@@ -318,8 +318,10 @@ impl Entities {
     /// the class `lock_class`, or releases it: the position of the innermost
     /// frame that is not the lock's own. That is the caller of `Object.wait`,
     /// if a thread comes back from it, else the innermost frame of all for
-    /// intrinsic locks, and if there is no other. `None` if the chain is not
-    /// known.
+    /// intrinsic locks, and if there is no other. The public method of a lock can
+    /// wait by way of other classes, as `CompletableFuture.get` does by
+    /// `ForkJoinPool.managedBlock`: the search begins outside of it. `None` if the
+    /// chain is not known.
     pub fn code(&self, chain: ChainIndex, lock_class: Option<ClassIndex>) -> Option<usize> {
         let frames = self.chain(chain).frames();
         let innermost = frames.first()?;
@@ -333,6 +335,9 @@ impl Entities {
         let class_of = |frame: &Frame| self.method(frame.method).class;
         let top_level = |class| self.class(class).1.top_level;
         let first = self.after_release(frames);
+        let first = first.max(self.after_own(frames, |frame| {
+            class_of(frame).is_some_and(|class| top_level(class) == top_level(synchronizer))
+        }));
         let find = |is_wanted: &dyn Fn(&Frame) -> bool| {
             let mut frames = frames[first..].iter();
             let position = frames.position(|frame| !self.parks(frame) && is_wanted(frame));
@@ -355,6 +360,15 @@ impl Entities {
         };
         let apart = || find(&|frame| class_of(frame) != Some(synchronizer));
         outside.filter(is_code).or_else(apart).or(Some(0))
+    }
+
+    /// Returns the position after the outermost of the lock's own frames among the innermost frames
+    /// of `java.util.concurrent`, 0 if none of these is its own.
+    fn after_own(&self, frames: &[Frame], is_own: impl Fn(&Frame) -> bool) -> usize {
+        let is_inner = |frame: &&Frame| self.parks(frame) || self.is_concurrent(frame);
+        let inner = frames.iter().take_while(is_inner).count();
+        let own = frames[..inner].iter().rposition(is_own);
+        own.map_or(0, |position| position + 1)
     }
 
     /// The frame is of `java.util.concurrent`, and not only of `LockSupport`.
