@@ -313,16 +313,21 @@ impl Sample {
             .extend([(Counter::Freezes, 1), (Counter::FrozenNs, frozen_ns)]);
     }
 
-    /// The second of three threads owns one lock while it waits, for 80 microseconds, for another one that the first
-    /// one has. The third one waits for its lock meanwhile.
-    pub(crate) fn nest(&mut self, outer: u64, inner: u64, start_us: u64, chains: [ChainId; 2]) {
-        let [owning, waiting] = chains;
-        self.enter(2, inner, start_us + 10, waiting);
-        self.enter(3, outer, start_us + 20, HASHTABLE_GET);
+    /// A nester owns the first lock while it waits, for 80 microseconds, for the second one, which the first thread
+    /// has. A waiter waits for the first lock meanwhile.
+    pub(crate) fn nest(
+        &mut self,
+        [nester, waiter]: [u32; 2],
+        [outer, inner]: [u64; 2],
+        start_us: u64,
+        [owning, waiting]: [ChainId; 2],
+    ) {
+        self.enter(nester, inner, start_us + 10, waiting);
+        self.enter(waiter, outer, start_us + 20, HASHTABLE_GET);
         self.exit(1, inner, start_us + 90, DEQUEUE);
-        self.entered(2, inner, start_us + 91, 0);
-        self.exit(2, outer, start_us + 120, owning);
-        self.entered(3, outer, start_us + 125, 0);
+        self.entered(nester, inner, start_us + 91, 0);
+        self.exit(nester, outer, start_us + 120, owning);
+        self.entered(waiter, outer, start_us + 125, 0);
     }
 
     /// One thread waits for another one this number of times, between a microsecond and half a

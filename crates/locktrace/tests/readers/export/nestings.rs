@@ -46,13 +46,15 @@ fn fleet() -> TempDir {
 /// Saves the traces, and exports all into one directory.
 pub(super) fn export(directory: &Path, output: &str) {
     for (host, nestings) in HOSTS {
-        let mut sample = Sample::new(&["main", "nester", "waiter"]);
-        for (at, &[outer, inner]) in (0..).zip(nestings) {
-            let chains = match outer {
-                HASHTABLE => [HASHTABLE_PUT, PRINT],
+        let mut sample = Sample::new(&["main", "worker-1", "worker-2"]);
+        for (at, &locks) in (0..).zip(nestings) {
+            let chains = match locks {
+                [HASHTABLE, _] => [HASHTABLE_PUT, PRINT],
                 _ => [DEQUEUE, HASHTABLE_GET],
             };
-            sample.nest(outer, inner, 1_000 * at, chains);
+            // Both by turns: one thread alone could not deadlock.
+            let threads = if at % 2 == 0 { [2, 3] } else { [3, 2] };
+            sample.nest(threads, locks, 1_000 * at, chains);
         }
         sample.save(directory, &format!("{host}.lct"));
         let export = format!("export --to parquet --nestings {host}.lct --host {host} -o {output}");
