@@ -22,6 +22,7 @@ mod embedded;
 mod endings;
 mod fastdebug;
 mod freezes;
+mod futures;
 mod h2;
 mod hold_oracle;
 mod instrumentation;

@@ -218,6 +218,26 @@ fn temporary_trace(jvm: &RunningJvm) -> PathBuf {
     PathBuf::from(format!("/tmp/locktrace-{}.lct", jvm.id()))
 }
 
+/// The owner of the lock ended before the trace began, and is never described in it.
+#[test]
+fn threads_that_wait_for_an_ended_owner_are_shown_at_once() {
+    let program = Jvm::untraced(Jdk::traced(), &["scenarios.DeadOwner"]);
+    let mut jvm = program.start();
+    jvm.await_line("blocked");
+    let id = jvm.id().to_string();
+    let begin = Instant::now();
+    let batch = locktrace(["top", "--batch", "-n", "3", "--interval", "1", &id]);
+    let took = begin.elapsed();
+    assert_eq!((batch.code, &*batch.stderr), (0, ""), "{}", batch.stdout);
+    let last = batch.stdout.split("\n\n").filter(|table| !table.is_empty());
+    let last = last.last().expect("a table");
+    assert!(last.contains("Blocked now: 4 threads"), "{}", batch.stdout);
+    assert_eq!(last.matches("ReentrantLock$NonfairSync@").count(), 4);
+    // An idle JVM writes once a second.
+    assert!(took < Duration::from_secs(10), "{took:?}");
+    jvm.kill();
+}
+
 /// A JVM that was started without any flag is traced while somebody looks, however that ends.
 #[test]
 fn a_trace_is_started_and_stopped() {
