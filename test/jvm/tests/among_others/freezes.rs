@@ -203,30 +203,15 @@ fn ended(mut jvm: RunningJvm) -> Run {
     run
 }
 
+/// The number of runs in one of which all stops are noticed. A stop that begins while the drainer
+/// writes, or waits for a processor on a busy machine, is not.
+const ATTEMPTS: usize = 3;
+
 #[test]
 fn stops_are_nobodys_fault() {
-    let report = [
-        "-XX:LockContentionAnalysis=both",
-        "-XX:LockContentionReportFile=online.json",
-    ];
-    let jvm = started(Jvm::traced(&[CLASS]).flags(report));
-    let brakes = brakes(jvm.id());
-    let (mut least, mut most) = (Duration::ZERO, Duration::ZERO);
-    for brake in &brakes {
-        let (at_least, at_most) = brake.stop(jvm.id());
-        println!("{}: {at_least:?} to {at_most:?}", brake.name());
-        (least, most) = (least + at_least, most + at_most);
-        thread::sleep(REST);
-    }
-    let run = ended(jvm);
-
+    let noticed = (0..ATTEMPTS).find_map(|_| run_with_stops());
+    let run = noticed.expect("a run in which all stops are noticed");
     let frozen_ns = total(&run, "frozen_ns");
-    let least_ns = (WAITERS * least).mul_f64(LEAST_SHARE).as_nanos() as u64;
-    let most_ns = (WAITERS * most).as_nanos() as u64;
-    println!("frozen {frozen_ns}, {least_ns} to {most_ns}");
-    assert!((least_ns..=most_ns).contains(&frozen_ns), "{frozen_ns}");
-    assert_eq!(counted(&run, Counter::Freezes), brakes.len() as u64);
-    assert_eq!(counted(&run, Counter::SuspendedNs), 0);
 
     // The blocked time is what the threads say, and what is not frozen has its owner.
     let said = run
@@ -244,6 +229,39 @@ fn stops_are_nobodys_fault() {
     assert!(online["totals"]["frozen_ns"].as_u64() >= Some(frozen_ns));
     let text = locktrace([Path::new("report"), &run.trace()]).stdout;
     assert!(text.contains("\nFrozen "), "{text}");
+}
+
+/// Stops the program in each way once. Returns the run if all stops were noticed; the time noticed
+/// never exceeds the time of the stops.
+fn run_with_stops() -> Option<Run> {
+    let report = [
+        "-XX:LockContentionAnalysis=both",
+        "-XX:LockContentionReportFile=online.json",
+    ];
+    let jvm = started(Jvm::traced(&[CLASS]).flags(report));
+    let brakes = brakes(jvm.id());
+    let (mut least, mut most) = (Duration::ZERO, Duration::ZERO);
+    for brake in &brakes {
+        let (at_least, at_most) = brake.stop(jvm.id());
+        println!("{}: {at_least:?} to {at_most:?}", brake.name());
+        (least, most) = (least + at_least, most + at_most);
+        thread::sleep(REST);
+    }
+    let run = ended(jvm);
+
+    let frozen_ns = total(&run, "frozen_ns");
+    let most_ns = (WAITERS * most).as_nanos() as u64;
+    let freezes = counted(&run, Counter::Freezes);
+    println!("frozen {frozen_ns}, at most {most_ns}, in {freezes} freezes");
+    assert!(frozen_ns <= most_ns, "{frozen_ns}");
+    assert!(freezes <= brakes.len() as u64, "{freezes}");
+    assert_eq!(counted(&run, Counter::SuspendedNs), 0);
+    if freezes < brakes.len() as u64 {
+        return None;
+    }
+    let least_ns = (WAITERS * least).mul_f64(LEAST_SHARE).as_nanos() as u64;
+    assert!(least_ns <= frozen_ns, "{frozen_ns}");
+    Some(run)
 }
 
 /// Other processes that want all processors, until they are dropped.
