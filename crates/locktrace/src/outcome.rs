@@ -87,12 +87,12 @@ impl Display for Failure {
 
 /// Says which [`Cause`] the errors of a type have.
 macro_rules! cause {
-    ($cause:ident: $($error:ty),+ $(,)?) => {
-        $(impl From<$error> for $crate::outcome::Failure {
+    ($cause:ident: $error:ty) => {
+        impl From<$error> for $crate::outcome::Failure {
             fn from(error: $error) -> Self {
                 Self::new($crate::outcome::Cause::$cause, error)
             }
-        })+
+        }
     };
 }
 pub(crate) use cause;

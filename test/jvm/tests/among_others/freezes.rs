@@ -204,7 +204,7 @@ fn ended(mut jvm: RunningJvm) -> Run {
 }
 
 /// The number of runs in one of which all stops are noticed. A stop that begins while the drainer
-/// writes, or waits for a processor on a busy machine, is not.
+/// writes is not.
 const ATTEMPTS: usize = 3;
 
 #[test]
