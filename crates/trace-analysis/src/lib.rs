@@ -77,8 +77,9 @@ pub use model::placeholder::PLACEHOLDERS;
 pub use model::signature::{is_method_descriptor, is_type_descriptor};
 pub use model::time_range::TimeRange;
 pub use model::wait::{
-    Blame, Contention, EndedHolds, Holds, Mechanism, OpenWait, OwnWait, Owner, OwnerActivity, Root,
-    RootEnd, RootPart, SafepointPhase, UnknownOwner, Wait, WaitEnd, WaitId, WaitKind,
+    Blame, Contention, EndedHolds, HeldInWait, Holds, Mechanism, OpenWait, OwnWait, Owner,
+    OwnerActivity, Root, RootEnd, RootPart, SafepointPhase, UnknownOwner, Wait, WaitEnd, WaitId,
+    WaitKind,
 };
 pub use model::wait_sink::{DivisibleSink, WaitSink};
 pub use pipeline::analysis::{Analysis, Findings, Limits, TraceAnalysis};

@@ -110,7 +110,6 @@ fn questions(end_ns: u64) -> Vec<(&'static str, &'static str, Value)> {
             "lanes",
             lanes("thread", &hundredth),
         ),
-        ("findings", "findings", json!({})),
     ]
 }
 
@@ -133,10 +132,7 @@ fn answer(model: &mut Model, entities: &Entities, topic: &str, question: &Value)
             let question = serde_json::from_str(&text).expect("a query");
             serde_json::to_string(&model.lanes(&question, entities).expect("lanes"))
         }
-        _ => {
-            let findings = model.findings([].into_iter(), entities);
-            serde_json::to_string(&findings.expect("findings"))
-        }
+        _ => unreachable!("no such question"),
     };
     answer.expect("JSON")
 }

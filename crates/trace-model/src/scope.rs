@@ -1,8 +1,6 @@
 //! A selection, looked up in a model, and the waits in it.
 
-use trace_analysis::{ThreadIndex, Value};
-
-use crate::dimension::{Dimension, Label, THREAD};
+use crate::dimension::Dimension;
 use crate::folded::FoldedWaits;
 use crate::hash::SeededSet;
 use crate::model::Model;
@@ -28,8 +26,6 @@ pub(crate) struct Scope<'m> {
     waiters: Vec<bool>,
     /// Which owners are selected; `None` if all are.
     owners: Option<Vec<bool>>,
-    /// Which waiters have only their ended waits selected; empty for none.
-    stuck: Vec<bool>,
 }
 
 /// The selected part of a wait, or of folded waits.
@@ -127,24 +123,7 @@ impl<'m> Scope<'m> {
             max_ns: selection.max_ns,
             waiters,
             owners,
-            stuck: Vec::new(),
         }
-    }
-
-    /// Excludes the waits of these threads that did not end.
-    pub(crate) fn without(mut self, threads: &SeededSet<ThreadIndex>) -> Self {
-        let tables = &self.model.tables;
-        if !threads.is_empty() {
-            let thread = |label| match tables.label(label) {
-                Label::Value(Value::Thread(thread)) => Some(thread),
-                _ => None,
-            };
-            let waiters = tables.waiters().iter();
-            let waiters = waiters.map(|waiter| thread(waiter.labels[THREAD.column()]));
-            let stuck = waiters.map(|thread| thread.is_some_and(|one| threads.contains(&one)));
-            self.stuck = stuck.collect();
-        }
-        self
     }
 
     /// Returns whether the waiter is selected, at any time.
@@ -203,10 +182,6 @@ impl<'m> Scope<'m> {
         shares: &'a mut Vec<PieceShare>,
     ) -> Option<Piece<'a>> {
         if !self.has_waiter(wait.waiter) || !self.has_duration(wait.duration_ns) {
-            return None;
-        }
-        let is_stuck = |waiter: WaiterIndex| self.stuck.get(waiter.0 as usize) == Some(&true);
-        if !wait.ended && is_stuck(wait.waiter) {
             return None;
         }
         let (from_ns, to_ns) = self.cut(wait.start_ns, wait.end_ns())?;

@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use clap::{Args, ValueEnum};
 use trace_analysis::WaitKind;
-use trace_model::{Arrangement, Code, Finding, Saving};
+use trace_model::{Arrangement, Code, Conclusions, Finding, OtherWaits, Quiet, Saving};
 use trace_report::facts;
 use trace_report::name::printable;
 use trace_report::style::{BOLD, DIM};
@@ -20,28 +20,30 @@ use crate::view::traces::{ModelArguments, open, targets};
 use crate::{output, problem};
 
 const SUMMARY_NOTES: &str = "\
-At most five findings, deadlocks first, then those that would save most. Each is of a pattern:
+Prints at most five findings. A finding blames the code at the end of the chain of owners: a thread
+that only waits in lock() itself is not to blame for those that wait behind it. Patterns:
   deadlock                 threads block each other for good
-  long-hold                a lock is held for long
-  many-short-holds         it is held for short times, but so often that others have to queue
-  convoy                   the same, and most of the time goes into waking the next thread
-  one-global-lock          one lock object serializes many methods
-  many-locks-of-one-class  the lock is divided already
+  class-initialization     threads wait for a static initializer
+  waits-while-holding      the owner waits for another thread while it holds the lock
+  writer-behind-readers    a reader keeps a writer out, and other readers queue behind the writer
   notify-storm             threads woken from Object.wait queue up for the lock again
-  writer-behind-readers    readers hold the lock together while a writer waits
+  one-map-key              threads wait while one key or bin of a concurrent map is computed
+  uneven-stripes           one of several locks takes nearly all waits of the same code
+  fair-lock                a fair lock is held for short times, so each hand-over wakes a thread
+  convoy                   short holds, and most of the time goes into waking the next thread
+  many-locks-of-one-class  the lock is divided already
+  one-global-lock          one lock object serializes many methods
+  many-short-holds         the lock is held for short times, but often
+  long-hold                the lock is held for long
   taking-turns             threads park until others like them, which park too, unpark them
   pool-too-small           threads wait until others like them give something back
-  class-initialization     threads wait for a static initializer
+  long-wait                threads wait until other threads wake them
 
-A finding saves the time by which threads would wait less for all locks if its code held the lock
-for no time. Replays of the trace predict it (see what-if); the most, the mean and the least of them
-are shown. Findings that are not about a lock have no prediction, nor have those of several traces.
+Waiting for another thread or for a pool is reported if it took longer than waiting for locks. Idle
+workers never are.
 
-The wall time of a finding is the time in which at least one of its waits went on, times the share
-of them that its code caused.
-
-Waiting for another thread or for a pool counts if it took longer than waiting for locks. Idle
-workers never count.";
+If threads are blocked for less than 0.5 % of the run and for less than 1 % of their own time, no
+lock is worth changing, and the summary shows what threads wait for instead.";
 
 #[derive(Args, Debug)]
 #[command(after_long_help = SUMMARY_NOTES)]
@@ -65,10 +67,10 @@ pub(crate) enum SummaryFormat {
 /// Lines are not longer than that, however wide the terminal.
 const MAX_WIDTH: usize = 100;
 const TITLE_INDENT: usize = 3;
-const VALUE_INDENT: usize = 13;
+const VALUE_INDENT: usize = 14;
 
 /// Returns text for people, for a terminal of `width` columns.
-pub(crate) fn render(state: &State, findings: &[Finding], width: Option<usize>) -> String {
+pub(crate) fn render(state: &State, found: &Conclusions, width: Option<usize>) -> String {
     let mut text = String::new();
     for summary in &state.summaries {
         facts::add_trace(&mut text, summary);
@@ -82,14 +84,64 @@ pub(crate) fn render(state: &State, findings: &[Finding], width: Option<usize>) 
         state.model.confidence().frozen_ns,
         totals.duration_ns,
     );
-    if findings.is_empty() {
+    let width = width.unwrap_or(MAX_WIDTH).clamp(40, MAX_WIDTH);
+    if let Some(quiet) = &found.quiet {
+        add_quiet(&mut text, quiet, width);
+    } else if found.findings.is_empty() {
         text.push_str("\nNo code made others wait long enough to be worth a finding.\n");
     }
-    let width = width.unwrap_or(MAX_WIDTH).clamp(40, MAX_WIDTH);
-    for (number, finding) in (1..).zip(findings) {
+    for (number, finding) in (1..).zip(&found.findings) {
         add_finding(&mut text, number, finding, width);
     }
+    if found.quiet.is_some() {
+        add_other_waits(&mut text, &found.other_waits, width);
+    }
     text
+}
+
+fn add_quiet(text: &mut String, quiet: &Quiet, width: usize) {
+    let blocked = match quiet.threads {
+        0 => "no thread was blocked".to_owned(),
+        threads => format!(
+            "{} blocked for {} in all; at any time, at least one was for {} of the run",
+            match threads {
+                1 => "1 thread was".to_owned(),
+                more => format!("{} threads were", count(more)),
+            },
+            duration(quiet.blocked_ns.ns()),
+            percent(quiet.wall_share),
+        ),
+    };
+    let title = wrapped(&format!("No lock is worth changing: {blocked}."), width, 0);
+    let _ = writeln!(text, "\n{BOLD}{title}{BOLD:#}");
+}
+
+/// What threads waited for that is no lock.
+fn add_other_waits(text: &mut String, other_waits: &[OtherWaits], width: usize) {
+    if other_waits.is_empty() {
+        return;
+    }
+    text.push_str("\nThreads waited for something else:\n");
+    for waits in other_waits {
+        let for_what = match waits.lock_class.as_str() {
+            "" => String::new(),
+            class => format!(" for {class}"),
+        };
+        let what = format!(
+            "{} in {} of {}, longest in {}{for_what} ({})",
+            duration(waits.duration_ns.ns()),
+            plural(waits.waits, "wait"),
+            plural(waits.threads, "thread"),
+            waits.place,
+            duration(waits.place_ns.ns()),
+        );
+        let name = match waits.kind {
+            "conditional" => "for threads",
+            "idle" => "for work",
+            _ => "for time",
+        };
+        line(text, name, &wrapped(&what, width, VALUE_INDENT));
+    }
 }
 
 fn add_finding(text: &mut String, number: usize, finding: &Finding, width: usize) {
@@ -101,6 +153,9 @@ fn add_finding(text: &mut String, number: usize, finding: &Finding, width: usize
         let role = if is_contention { "held at" } else { "woken at" };
         line(text, role, place(owner));
         called_from(text, owner);
+    }
+    if !finding.owner_places.is_empty() {
+        line(text, "owner in", &owner_places(finding, width));
     }
     for waiter in &finding.waiters {
         let waits = plural(waiter.waits, "wait");
@@ -117,33 +172,56 @@ fn add_finding(text: &mut String, number: usize, finding: &Finding, width: usize
         let more = plural(finding.waiter_sites - listed, "more method");
         line(text, "", &format!("and {more}"));
     }
+    for through in &finding.through {
+        let behind = format!(
+            "{} of it for {}, whose owner {} waited for this lock itself",
+            duration(through.duration_ns.ns()),
+            through.lock_class.label,
+            through.owner.label,
+        );
+        line(text, "behind", &wrapped(&behind, width, VALUE_INDENT));
+    }
+    add_figures(text, finding, width);
+    line(text, "pattern", finding.pattern);
+    line(text, "confidence", finding.confidence.level);
+    for note in &finding.confidence.notes {
+        line(text, "", &wrapped(note, width, VALUE_INDENT));
+    }
     line(
         text,
-        "waits",
-        &format!(
-            "{} of {}, half of them at most {}, 99 % at most {}, longest {}",
-            count(finding.waits),
-            plural(finding.threads, "thread"),
-            duration(finding.p50_ns),
-            duration(finding.p99_ns),
-            duration(finding.max_ns),
-        ),
+        "remedy",
+        &wrapped(finding.remedy, width, VALUE_INDENT),
     );
-    let start_up = if finding.start_up_only {
-        "; at the start only"
-    } else {
-        ""
+}
+
+/// Where the owner was, by samples of its stack.
+fn owner_places(finding: &Finding, width: usize) -> String {
+    let places = finding.owner_places.iter();
+    let places = places.map(|it| format!("{} ({})", it.place, percent(it.share)));
+    wrapped(&places.collect::<Vec<_>>().join(", "), width, VALUE_INDENT)
+}
+
+fn add_figures(text: &mut String, finding: &Finding, width: usize) {
+    let waits = format!(
+        "{} of {}, median {}, 99th percentile {}, longest {}",
+        count(finding.waits),
+        plural(finding.threads, "thread"),
+        duration(finding.p50_ns),
+        duration(finding.p99_ns),
+        duration(finding.max_ns),
+    );
+    line(text, "waits", &wrapped(&waits, width, VALUE_INDENT));
+    let start_up = match finding.start_up_only {
+        true => "; during start-up only",
+        false => "",
     };
     let about = if finding.wall_exact { "" } else { "about " };
-    line(
-        text,
-        "wall time",
-        &format!(
-            "{about}{} with anybody waiting, {:.1} threads at once{start_up}",
-            percent(finding.wall_share),
-            finding.mean_waiters,
-        ),
+    let run = format!(
+        "{about}{} of the run with at least one thread waiting, {:.1} on average{start_up}",
+        percent(finding.wall_share),
+        finding.mean_waiters,
     );
+    line(text, "wall time", &wrapped(&run, width, VALUE_INDENT));
     if let Some(saving) = &finding.saving {
         line(
             text,
@@ -151,12 +229,6 @@ fn add_finding(text: &mut String, number: usize, finding: &Finding, width: usize
             &wrapped(&savings(saving), width, VALUE_INDENT),
         );
     }
-    line(text, "pattern", finding.pattern);
-    line(text, "sure", finding.confidence.level);
-    for note in &finding.confidence.notes {
-        line(text, "", &wrapped(note, width, VALUE_INDENT));
-    }
-    line(text, "helps", &wrapped(finding.remedy, width, VALUE_INDENT));
 }
 
 /// What it would save if the code held the lock for no time, as replays of the trace find.
@@ -192,7 +264,7 @@ fn called_from(text: &mut String, code: &Code) {
 fn line(text: &mut String, name: &str, value: &str) {
     let lines: Vec<String> = value.split('\n').map(printable).collect();
     let value = lines.join("\n");
-    let _ = writeln!(text, "{:TITLE_INDENT$}{DIM}{name:<9}{DIM:#} {value}", "");
+    let _ = writeln!(text, "{:TITLE_INDENT$}{DIM}{name:<10}{DIM:#} {value}", "");
 }
 
 /// Breaks lines between words; all but the first begin with `indent` spaces.
@@ -221,8 +293,8 @@ pub(crate) fn run(arguments: &SummaryArguments) -> outcome::Result<Outcome> {
     let mut loaded = loader.load(&mut progress_bar())?;
     match arguments.format {
         SummaryFormat::Text => {
-            let findings = loaded.state.findings(&loaded.entities);
-            output::print(&render(&loaded.state, &findings, output::terminal_width()))?;
+            let found = loaded.state.conclusions(&loaded.entities);
+            output::print(&render(&loaded.state, &found, output::terminal_width()))?;
         }
         SummaryFormat::Json => {
             let answer = loaded.state.answer(&Question::Overview, &loaded.entities)?;

@@ -1,22 +1,18 @@
-//! The search for findings, in steps between which questions are answered.
+//! What follows from what was read so far.
 
 use std::time::{Duration, Instant};
 
-use trace_analysis::{Entities, StillBlocked};
-use trace_model::{Finding, Model, Search};
+use trace_model::Conclusions;
 
-/// What was found last, and the search that goes on.
+/// What was found last, and when to look again.
 #[derive(Default)]
 pub(super) struct FindingSearch {
-    pub(super) found: Vec<Finding>,
+    pub(super) found: Conclusions,
     /// Somebody has asked.
     pub(super) are_wanted: bool,
-    search: Option<Search>,
-    /// How long the search that goes on took so far.
-    takes: Duration,
     /// When the last search ended, and how long it took.
     last: Option<(Instant, Duration)>,
-    /// How many bytes had been read when it began.
+    /// How many bytes had been read then.
     of_bytes: u64,
     /// What was found is about whole traces.
     pub(super) are_final: bool,
@@ -26,44 +22,17 @@ pub(super) struct FindingSearch {
 const FINDING_SHARE: u32 = 10;
 
 impl FindingSearch {
-    /// Returns whether to begin a search when `bytes` have been read.
+    /// Returns whether to search when `bytes` have been read.
     pub(super) fn is_due(&self, bytes: u64) -> bool {
         let is_recent = |(at, took): (Instant, Duration)| at.elapsed() < took * FINDING_SHARE;
-        self.search.is_none()
-            && self.are_wanted
-            && self.of_bytes < bytes
-            && !self.last.is_some_and(is_recent)
+        self.are_wanted && self.of_bytes < bytes && !self.last.is_some_and(is_recent)
     }
 
-    /// Begins a search in what was read so far: `bytes`.
-    pub(super) fn begin(&mut self, search: Search, bytes: u64) {
-        self.search = Some(search);
-        self.of_bytes = bytes;
-    }
-
-    /// Returns whether a search goes on.
-    pub(super) fn goes_on(&self) -> bool {
-        self.search.is_some()
-    }
-
-    /// Asks one question of the search that goes on; keeps its findings after the last one.
-    pub(super) fn step<'b>(
-        &mut self,
-        model: &mut Model,
-        still_blocked: impl Iterator<Item = &'b StillBlocked>,
-        entities: &Entities,
-    ) {
-        let Some(mut search) = self.search.take() else {
-            return;
-        };
+    /// Keeps what `search` finds in what was read so far: `bytes`.
+    pub(super) fn search(&mut self, bytes: u64, search: impl FnOnce() -> Conclusions) {
         let start = Instant::now();
-        if search.step(model, entities).unwrap_or(false) {
-            self.takes += start.elapsed();
-            self.search = Some(search);
-            return;
-        }
-        self.found = search.findings(still_blocked, model, entities);
-        let takes = std::mem::take(&mut self.takes) + start.elapsed();
-        self.last = Some((Instant::now(), takes));
+        self.found = search();
+        self.of_bytes = bytes;
+        self.last = Some((Instant::now(), start.elapsed()));
     }
 }

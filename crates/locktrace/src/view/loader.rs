@@ -7,7 +7,7 @@ use std::task::Poll;
 
 use trace_analysis::{Analysis, Entities, Limits, TraceError, TraceInput, TraceSummary, WhatIf};
 use trace_format::Chunk;
-use trace_model::{Arrangement, Budget, Model};
+use trace_model::{Arrangement, Budget, Evidence, Model};
 
 use crate::arguments::index::IndexUse;
 use crate::input;
@@ -55,7 +55,7 @@ impl Loaded {
     /// Folds the model to a number of rows, as an exported file does. What was found in all of it
     /// stays.
     pub(crate) fn fold_to(&mut self, rows: usize) {
-        self.state.findings(&self.entities);
+        self.state.conclusions(&self.entities);
         let budget = Budget {
             rows,
             folded_shares: rows,
@@ -168,7 +168,12 @@ impl Loader {
             index,
             mut state,
         } = self;
-        let mut analysis = Analysis::new(Limits::default()).with_detail(state.model.detail());
+        let mut detail = state.model.detail();
+        // Waits are held back until their root owners are known, and would come too late.
+        if traces.iter().all(|trace| trace.byte_len().is_some()) {
+            detail = detail.and(Evidence::detail(detail.has_contentions()));
+        }
+        let mut analysis = Analysis::new(Limits::default()).with_detail(detail);
         let mut read_before = 0;
         for mut input in traces {
             state.model.begin_trace(input.header().start_unix_ns);

@@ -111,9 +111,7 @@ impl Watcher for Answering {
     }
 
     fn wait(&mut self, state: &mut State, entities: &Entities) {
-        if !state.is_searching()
-            && let Ok(request) = self.requests.recv_timeout(PAUSE)
-        {
+        if let Ok(request) = self.requests.recv_timeout(PAUSE) {
             request.answer(state, entities);
         }
         self.look(state, entities);

@@ -3,7 +3,8 @@
 use serde::Serialize;
 use trace_analysis::{Counter, Entities, StillBlocked, TraceSummary};
 use trace_model::{
-    Arrangement, Confidence, DeadlockRecord, Finding, Folding, Sum, Trace, deadlocks,
+    Arrangement, Conclusions, Confidence, DeadlockRecord, Finding, Folding, OtherWaits, Quiet, Sum,
+    Trace, deadlocks,
 };
 use trace_report::problem;
 
@@ -28,6 +29,9 @@ pub(crate) struct Overview<'a> {
     pub(crate) exact: bool,
     pub(crate) folded: Option<Folding>,
     findings: Vec<Finding>,
+    /// If no lock is worth changing.
+    quiet: Option<Quiet>,
+    other_waits: Vec<OtherWaits>,
     deadlocks: Vec<DeadlockRecord>,
     source: bool,
     live: Option<Live>,
@@ -77,7 +81,11 @@ struct KindRecord {
 
 impl<'a> Overview<'a> {
     pub(crate) fn new(state: &'a mut State, entities: &Entities) -> Self {
-        let findings = state.findings(entities);
+        let Conclusions {
+            findings,
+            quiet,
+            other_waits,
+        } = state.conclusions(entities);
         let state = &*state;
         let traces = state.model.traces();
         let records = state.opened.iter().zip(traces).enumerate();
@@ -116,6 +124,8 @@ impl<'a> Overview<'a> {
             exact: state.model.is_exact(),
             folded: state.model.folding(),
             findings,
+            quiet,
+            other_waits,
             deadlocks: deadlocks(state.still_blocked(), entities),
             source: state.has_source,
             live: state.progress.live.then(|| Live {

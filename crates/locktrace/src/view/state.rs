@@ -6,7 +6,7 @@ use trace_analysis::{
     EndedHolds, Entities, Snapshot, StillBlocked, TraceInput, TraceSummary, Wait, WaitSink, WhatIf,
 };
 use trace_format::{Counter, FileHeader};
-use trace_model::{Arrangement, Finding, Model, Search, sort_by_saving};
+use trace_model::{Arrangement, Conclusions, Evidence, Model, sort_by_saving};
 
 use crate::outcome::Outcome;
 use crate::problem;
@@ -17,6 +17,8 @@ use crate::view::stored_overview::StoredOverview;
 /// What has been read so far.
 pub(crate) struct State {
     pub(crate) model: Model,
+    /// What findings are made of.
+    pub(super) evidence: Evidence,
     /// The traces that were begun.
     pub(crate) opened: Vec<Opened>,
     /// Of the traces that were read to their end.
@@ -61,6 +63,7 @@ impl State {
     ) -> Self {
         Self {
             model,
+            evidence: Evidence::new(libraries.to_vec()),
             opened: Vec::new(),
             summaries: Vec::new(),
             progress: Progress {
@@ -90,8 +93,8 @@ impl State {
         self.waiting_now.as_ref()
     }
 
-    /// Returns what to fix first, as far as is known: all of it when the traces are read.
-    pub(crate) fn findings(&mut self, entities: &Entities) -> Vec<Finding> {
+    /// Returns what follows, as far as is known: all of it when the traces are read.
+    pub(crate) fn conclusions(&mut self, entities: &Entities) -> Conclusions {
         self.findings.are_wanted = true;
         if self.progress.done {
             self.find_the_rest(entities, |_| {});
@@ -100,7 +103,7 @@ impl State {
     }
 
     /// Finds what to fix in all that was read, and what that would save. Calls `in_between` between
-    /// two questions of its own.
+    /// two predictions.
     pub(crate) fn find_the_rest(
         &mut self,
         entities: &Entities,
@@ -109,43 +112,35 @@ impl State {
         if self.findings.are_final {
             return;
         }
-        self.begin_search();
-        while self.is_searching() {
-            self.search_on(entities);
-            in_between(self);
-        }
+        self.search(entities);
+        in_between(self);
         if let Some(mut what_if) = self.what_if.take() {
             let processors = self.processors();
-            for at in 0..self.findings.found.len() {
-                self.findings.found[at].predict_saving(&mut what_if, processors, entities);
+            for at in 0..self.findings.found.findings.len() {
+                self.findings.found.findings[at].predict_saving(&mut what_if, processors, entities);
                 in_between(self);
             }
-            sort_by_saving(&mut self.findings.found, self.model.contention_ns());
+            sort_by_saving(
+                &mut self.findings.found.findings,
+                self.model.contention_ns(),
+            );
         }
         self.findings.are_final = true;
     }
 
-    /// Asks one question of the search for findings, if somebody wants them and it is time to.
+    /// Looks for findings, if somebody wants them and it is time to.
     pub(crate) fn search_when_due(&mut self, entities: &Entities) {
         if self.findings.is_due(self.progress.bytes) {
-            self.begin_search();
+            self.search(entities);
         }
-        self.search_on(entities);
     }
 
-    /// Returns whether a search for findings goes on.
-    pub(crate) fn is_searching(&self) -> bool {
-        self.findings.goes_on()
-    }
-
-    fn begin_search(&mut self) {
-        let search = Search::new(self.still_blocked());
-        self.findings.begin(search, self.progress.bytes);
-    }
-
-    fn search_on(&mut self, entities: &Entities) {
+    fn search(&mut self, entities: &Entities) {
         let still_blocked = still_blocked(&self.summaries, self.waiting_now.as_ref());
-        self.findings.step(&mut self.model, still_blocked, entities);
+        let traces = (self.model.traces().len(), self.model.end_ns());
+        self.findings.search(self.progress.bytes, || {
+            self.evidence.conclude(still_blocked, traces, entities)
+        });
     }
 
     /// Returns how many processors the machine had, if the trace has the number.
@@ -189,6 +184,7 @@ pub(super) struct Sink<'s>(pub(super) &'s mut State);
 impl WaitSink for Sink<'_> {
     fn wait(&mut self, wait: &Wait, entities: &Entities) {
         self.0.model.add(wait, entities);
+        self.0.evidence.wait(wait, entities);
         if let Some(what_if) = &mut self.0.what_if {
             what_if.wait(wait, entities);
         }
@@ -208,7 +204,7 @@ impl WaitSink for Sink<'_> {
 fn still_blocked<'s>(
     summaries: &'s [TraceSummary],
     waiting_now: Option<&'s StillBlocked>,
-) -> impl Iterator<Item = &'s StillBlocked> {
+) -> impl Iterator<Item = &'s StillBlocked> + Clone {
     let ended = summaries.iter().map(|summary| &summary.still_blocked);
     ended.chain(waiting_now)
 }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use crate::aggregate::method_table::MethodTable;
 use crate::aggregate::value::Value;
 use crate::model::entity::{ChainIndex, Entities, LockIndex, ThreadIndex};
-use crate::model::wait::{Owner, Root, RootEnd, RootPart, Wait};
+use crate::model::wait::{Blame, Owner, RootEnd, RootPart, Wait};
 
 /// A property by which contentions are distinguished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -214,27 +214,19 @@ impl Aspect {
             | Aspect::OwnerActivity
             | Aspect::OwnerSample
             | Aspect::OwnerSampleChain => {
-                let part = RootPart {
-                    start_ns: wait.start_ns,
+                let whole = Blame {
+                    owner,
                     duration_ns: wait.duration_ns,
                     contentions: 1,
-                    owner,
-                    own_wait: None,
-                    safepoint: None,
-                    sample: None,
-                    root: Root {
-                        end: RootEnd::Owner(owner),
-                        lock: wait.lock,
-                        depth: 1,
-                    },
                 };
+                let part = RootPart::direct(wait, &whole);
                 self.root_value(&part, entities, methods)
             }
         }
     }
 
     /// What a part of a wait is under this aspect, which is one of roots.
-    pub(crate) fn root_value(
+    pub fn root_value(
         self,
         part: &RootPart,
         entities: &Entities,

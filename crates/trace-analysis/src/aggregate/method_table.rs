@@ -79,12 +79,12 @@ impl MethodTable {
     }
 
     /// What is no caller.
-    pub(crate) fn libraries(&self) -> &[String] {
+    pub fn libraries(&self) -> &[String] {
         &self.libraries
     }
 
     /// Takes over what another table has found.
-    pub(crate) fn merge(&mut self, other: &Self) {
+    pub fn merge(&mut self, other: &Self) {
         if self.known.len() < other.known.len() {
             self.known.resize(other.known.len(), None);
         }

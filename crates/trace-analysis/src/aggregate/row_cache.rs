@@ -78,7 +78,9 @@ impl RootKey {
     /// Of a part of a wait, whose [`PathKey`] with the direct owner that is.
     #[inline]
     pub(crate) fn of(direct: PathKey, part: &RootPart, parts: RootKeyParts) -> Self {
-        let Root { end, lock, depth } = part.root;
+        let Root {
+            end, lock, depth, ..
+        } = part.root;
         let end = match end {
             RootEnd::Owner(owner) => PackedOwner::from(owner),
             RootEnd::Cycle => PackedOwner::NONE,

@@ -257,22 +257,10 @@ impl Wait {
 
     /// Of each owner, what it had of the wait is a part whose root owner it is itself.
     pub(crate) fn root_is_owner(&mut self) {
-        let (start_ns, lock) = (self.start_ns, self.lock);
-        self.roots.clear();
-        self.roots.extend(self.blame.iter().map(|blame| RootPart {
-            start_ns,
-            duration_ns: blame.duration_ns,
-            contentions: blame.contentions,
-            owner: blame.owner,
-            own_wait: None,
-            safepoint: None,
-            sample: None,
-            root: Root {
-                end: RootEnd::Owner(blame.owner),
-                lock,
-                depth: 1,
-            },
-        }));
+        let mut roots = std::mem::take(&mut self.roots);
+        roots.clear();
+        roots.extend(self.blame.iter().map(|blame| RootPart::direct(self, blame)));
+        self.roots = roots;
     }
 
     /// Sets begin and end. Returns begin and end of the part in `range`; if no part is, nobody is
@@ -364,6 +352,34 @@ pub struct RootPart {
 }
 
 impl RootPart {
+    /// What an owner had of a wait, as a part whose root owner it is itself.
+    pub fn direct(wait: &Wait, blame: &Blame) -> Self {
+        Self {
+            start_ns: wait.start_ns,
+            duration_ns: blame.duration_ns,
+            contentions: blame.contentions,
+            owner: blame.owner,
+            own_wait: None,
+            safepoint: None,
+            sample: None,
+            root: Root::at(RootEnd::Owner(blame.owner), wait.lock, 1),
+        }
+    }
+
+    /// Returns the same part as if its last owner had not waited itself: for something that nobody holds
+    /// (see [`Root::held`]). Then the code that held the last lock is at the end of the chain.
+    #[must_use]
+    pub fn without_last_wait(mut self) -> Self {
+        if let (Some(held), RootEnd::Owner(Owner::Thread { thread, .. })) =
+            (self.root.held, self.root.end)
+        {
+            let chain = held.chain;
+            let end = RootEnd::Owner(Owner::Thread { thread, chain });
+            self.root = Root::at(end, held.lock, self.root.depth - 1);
+        }
+        self
+    }
+
     /// Returns the direct owner's wait for a lock other than `outer`, with the owner and its call
     /// chain while it owned `outer`. This part belongs to a wait for `outer`.
     pub fn nested_in(&self, outer: LockIndex) -> Option<(OwnWait, ThreadIndex, ChainIndex)> {
@@ -477,6 +493,31 @@ pub struct Root {
     /// How many waits the chain consists of: 1 if the direct owner did not wait. `u32::MAX` of a
     /// cycle.
     pub depth: u32,
+    /// What the last owner held while it waited, if that wait is for something that nobody holds.
+    pub held: Option<HeldInWait>,
+}
+
+/// What a thread held while it waited for something that is no lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeldInWait {
+    /// What it waited for.
+    pub kind: WaitKind,
+    /// The lock, for which the thread before it in the chain waited.
+    pub lock: LockIndex,
+    /// The code that held the lock.
+    pub chain: ChainIndex,
+}
+
+impl Root {
+    /// A root that held `lock`, after so many waits.
+    pub(crate) fn at(end: RootEnd, lock: LockIndex, depth: u32) -> Self {
+        Self {
+            end,
+            lock,
+            depth,
+            held: None,
+        }
+    }
 }
 
 /// What is at the end of a chain of waits.

@@ -1,16 +1,20 @@
-//! Candidates for findings: code of owners that may be to blame, and the facts about it.
+//! Candidates for findings: causes of waiting, and the facts about them.
 
-use trace_analysis::{Aspect, Entities, ThreadIndex, UnknownOwner, Value, WaitKind};
+use trace_analysis::{
+    Aspect, ChainIndex, ClassIndex, Owner, ThreadIndex, UnknownOwner, Value, WaitKind,
+};
 
-use super::facts::Facts;
-use super::finding::{Code, Finding, LISTED_WAITERS, Named, WaitingCode};
+use super::code::{CodeNames, LockMode};
+use super::evidence::{
+    Cause, CauseKey, Evidence, KindEvidence, LockClassEvidence, Tally, WaiterSite,
+};
+use super::facts::{Condition, Facts, ReaderQueue};
+use super::finding::{
+    Code, Finding, LISTED_PLACES, LISTED_WAITERS, Named, OwnerPlace, Through, WaitingCode,
+};
 use super::{confidence, pattern};
-use crate::dimension::{Dimension, Label};
-use crate::groups::{Group, Groups, Query};
 use crate::hash::SeededSet;
-use crate::model::Model;
-use crate::names::{NamedFrame, NamedValue};
-use crate::selection::{Condition, Kind, QuestionError, WaitSelection};
+use crate::selection::{self, Kind, WaitSelection};
 use crate::sum::Sum;
 
 /// The least share of all waiting that is worth a finding.
@@ -19,460 +23,416 @@ const MIN_SHARE: f64 = 0.01;
 const MOSTLY: f64 = 0.7;
 /// The most candidates.
 const MAX_CANDIDATES: usize = 12;
-/// The pieces of a trace, of which the first ones are its start.
-const PIECES: usize = 20;
-const START_PIECES: usize = 2;
+/// The first tenth of a run is its start.
+const START_PART: u64 = 10;
 const AT_START: f64 = 0.9;
-/// A shorter trace is all start-up.
+/// A shorter run is all start-up.
 const MIN_RUN_NS: u64 = 5_000_000_000;
+/// The least share of the owner's time that has to be sampled to say where it was.
+const MIN_SAMPLED: f64 = 0.2;
+/// The share of overlaps up to which threads wait for one lock at a time.
+const FEW_OVERLAPS: f64 = 0.05;
 
-/// Code that may be to blame.
-pub(crate) struct Candidate {
-    facts: Facts,
-    lock_class: Named,
-    owner: Option<Code>,
-    waiters: Vec<WaitingCode>,
-    group: Group,
-    run_ns: u64,
-    is_folded: bool,
+/// What candidates are looked for in.
+pub(crate) struct Candidates<'a> {
+    pub(crate) evidence: &'a Evidence,
+    pub(crate) names: &'a CodeNames<'a>,
+    /// The duration of the traces, in nanoseconds.
+    pub(crate) run_ns: u64,
+    /// Whether there is only one trace.
+    pub(crate) is_one_run: bool,
+}
+
+/// A cause of a kind of waiting.
+struct Candidate<'a> {
     kind: WaitKind,
-    owner_key: String,
+    key: CauseKey,
+    cause: &'a Cause,
+    of_kind: &'a KindEvidence,
+    /// The whole of all shares.
+    total_ns: Sum,
 }
 
-/// The answers about one kind of waits, all grouped by lock class and owner's method first.
-pub(crate) struct Answers {
-    by_waiter: Groups,
-    by_owner_chain: Groups,
-    by_lock: Groups,
-    by_thread: Groups,
-    by_waker: Groups,
-    kind: WaitKind,
-    is_folded: bool,
-}
-
-/// The questions for [`Answers`]: the aspects that follow lock class and owner's method, and the number of
-/// pieces of time.
-const QUESTIONS: [(&[Aspect], usize); 5] = [
-    (&[Aspect::Method, Aspect::Chain], PIECES),
-    (&[Aspect::OwnerChain], 0),
-    (&[Aspect::Lock], 0),
-    (&[Aspect::Thread], 0),
-    (&[Aspect::OwnerThread], 0),
-];
-
-/// Asks the questions about one kind of waits, one after the other.
-pub(crate) struct Asking {
-    kind: WaitKind,
-    selection: WaitSelection,
-    answered: Vec<Groups>,
-}
-
-/// Returns whether threads waited longer for a condition than for locks.
-pub(crate) fn wants_conditional(model: &Model) -> bool {
-    let duration_ns = |kind| model.totals(kind).duration_ns;
-    duration_ns(WaitKind::Conditional) > duration_ns(WaitKind::Contention)
-}
-
-/// Returns all candidates, in no order. `stuck_ns` is the time waited in deadlocks.
-pub(crate) fn candidates(
-    model: &Model,
-    contention: &Answers,
-    stuck_ns: Sum,
-    conditional: Option<&Answers>,
-) -> Vec<Candidate> {
-    let mut candidates = Vec::new();
-    let mut total_ns = contention.duration_ns();
-    total_ns.add_sum(stuck_ns);
-    contention.add_to(&mut candidates, total_ns);
-    let contention_ns = model.contention_ns();
-    if let Some(conditional) = conditional
-        && conditional.duration_ns() > Sum::from(contention_ns)
-    {
-        conditional.add_to(&mut candidates, conditional.duration_ns());
+impl Candidates<'_> {
+    /// Returns the findings about causes, those with the most time first. `stuck_ns` is the time waited by
+    /// threads that are blocked for good. If it `is_quiet`, no lock is worth a finding.
+    pub(crate) fn findings(&self, stuck_ns: Sum, is_quiet: bool) -> Vec<Finding> {
+        let contention_ns = self.evidence.kind(WaitKind::Contention).running_ns();
+        let mut total_ns = contention_ns;
+        total_ns.add_sum(stuck_ns);
+        let mut candidates = match is_quiet {
+            true => Vec::new(),
+            false => self.of_kind(WaitKind::Contention, total_ns),
+        };
+        let conditional_ns = self.evidence.kind(WaitKind::Conditional).running_ns();
+        if conditional_ns > contention_ns {
+            candidates.extend(self.of_kind(WaitKind::Conditional, conditional_ns));
+        }
+        let mut findings: Vec<Finding> = candidates.iter().map(|it| self.finding(it)).collect();
+        findings.sort_by_key(|finding| std::cmp::Reverse(finding.duration_ns));
+        findings
     }
-    candidates
-}
 
-/// Returns the keys of call chains of idle workers, which take from a queue in their loop.
-fn worker_loops(model: &Model, entities: &Entities) -> Vec<String> {
-    let labels = model.tables.labels();
-    let keys = labels.filter_map(|label| match label {
-        Label::Value(Value::Chain(chain)) if entities.is_worker_loop(chain) => {
-            Some(model.tables.key(label, entities))
-        }
-        _ => None,
-    });
-    keys.collect()
-}
+    fn of_kind(&self, kind: WaitKind, total_ns: Sum) -> Vec<Candidate<'_>> {
+        let of_kind = self.evidence.kind(kind);
+        let causes = of_kind.causes.iter();
+        let is_large = |cause: &Cause| {
+            total_ns > Sum::default() && cause.duration_ns.of(total_ns) >= MIN_SHARE
+        };
+        let wanted = causes.filter(|(key, cause)| {
+            is_large(cause) && (!is_nobody(key.owner) || is_mostly_nobodys(of_kind, key))
+        });
+        let mut candidates: Vec<_> = wanted
+            .map(|(&key, cause)| Candidate {
+                kind,
+                key,
+                cause,
+                of_kind,
+                total_ns,
+            })
+            .collect();
+        candidates.sort_by_cached_key(|it| {
+            let names = [it.key.lock_class, it.key.owner].map(|value| self.names.key(value));
+            (std::cmp::Reverse(it.cause.duration_ns), names)
+        });
+        candidates.truncate(MAX_CANDIDATES);
+        candidates
+    }
 
-impl Asking {
-    pub(crate) fn new(model: &Model, kind: WaitKind, entities: &Entities) -> Self {
-        let mut selection = WaitSelection {
-            kinds: vec![Kind(kind)],
-            ..WaitSelection::default()
-        };
-        let workers = match kind {
-            WaitKind::Conditional => worker_loops(model, entities),
-            _ => Vec::new(),
-        };
-        if !workers.is_empty() {
-            selection.filter.push(Condition {
-                aspect: Aspect::Chain.into(),
-                not: true,
-                keys: workers,
-            });
+    fn finding(&self, candidate: &Candidate<'_>) -> Finding {
+        let Candidate { key, cause, .. } = *candidate;
+        let facts = self.facts(candidate);
+        let pattern = pattern::of(&facts);
+        let lock_class = self.named(key.lock_class);
+        let owner_key = self.names.key(key.owner);
+        let (wall_ns, wall_exact) = cause.wall_ns();
+        let percentile_ns = |percent| cause.histogram.percentile_ns(percent);
+        Finding {
+            id: format!("{}:{}:{owner_key}", pattern.name(), lock_class.key),
+            pattern: pattern.name(),
+            title: pattern.sentence(&facts),
+            remedy: pattern.remedy(),
+            owner: (!is_nobody(key.owner)).then(|| self.owner_code(candidate)),
+            waiters: self.waiters(cause),
+            waiter_sites: facts.waiter_sites,
+            through: self.through(cause),
+            owner_places: self.owner_places(cause),
+            duration_ns: cause.duration_ns,
+            share: facts.share,
+            wall_ns,
+            wall_exact,
+            wall_share: wall_ns as f64 / self.run_ns.max(1) as f64,
+            waits: cause.waits,
+            p50_ns: percentile_ns(50),
+            p99_ns: percentile_ns(99),
+            max_ns: cause.histogram.max_ns(),
+            mean_waiters: cause.duration_ns.ns() as f64 / wall_ns.max(1) as f64,
+            threads: facts.threads,
+            locks: facts.locks,
+            confidence: confidence::of(&facts, cause.safepoint_ns),
+            start_up_only: self.is_start_up_only(cause),
+            saving: None,
+            selection: self.selection(candidate, &owner_key),
+            lock_class,
         }
-        Self {
+    }
+
+    fn facts(&self, candidate: &Candidate<'_>) -> Facts {
+        let Candidate {
             kind,
-            selection,
-            answered: Vec::new(),
-        }
-    }
-
-    /// Asks the next question. Returns `false` if there are no more. Waits in which `stuck` threads were
-    /// when their traces ended do not count.
-    pub(crate) fn ask(
-        &mut self,
-        model: &mut Model,
-        stuck: &SeededSet<ThreadIndex>,
-        entities: &Entities,
-    ) -> Result<bool, QuestionError> {
-        let Some(&(aspects, buckets)) = QUESTIONS.get(self.answered.len()) else {
-            return Ok(false);
+            key,
+            cause,
+            of_kind,
+            total_ns,
+        } = *candidate;
+        let class = self.names.lock_class(key.lock_class);
+        let lock_class = self.names.label(key.lock_class);
+        let nothing = LockClassEvidence::default();
+        let of_class = of_kind.locks.get(&key.lock_class).unwrap_or(&nothing);
+        let unowned_ns = |wanted: &dyn Fn(Owner) -> bool| {
+            let owners = of_class.without_owner.iter();
+            let wanted = owners.filter(|&(owner, _)| wanted(owner));
+            Sum::from(wanted.fold(0, |sum_ns: u64, (_, sum)| {
+                sum_ns.saturating_add(sum.duration_ns)
+            }))
         };
-        let first = [Aspect::LockClass, Aspect::OwnerMethod];
-        let aspects = first.iter().chain(aspects);
-        let query = Query {
-            selection: self.selection.clone(),
-            by: aspects.map(|&aspect| Dimension::Aspect(aspect)).collect(),
-            limit: 1_000,
-            buckets,
-        };
-        self.answered
-            .push(model.query_without(&query, stuck, entities)?);
-        Ok(true)
-    }
-
-    /// Returns the answers; `None` as long as there are questions.
-    pub(crate) fn answers(self, model: &Model) -> Option<Answers> {
-        let [by_waiter, by_owner_chain, by_lock, by_thread, by_waker] =
-            <[Groups; QUESTIONS.len()]>::try_from(self.answered).ok()?;
-        Some(Answers {
-            by_waiter,
-            by_owner_chain,
-            by_lock,
-            by_thread,
-            by_waker,
-            kind: self.kind,
-            is_folded: model.folding().is_some(),
-        })
-    }
-}
-
-impl Answers {
-    /// Returns how long threads waited while the process ran.
-    pub(crate) fn duration_ns(&self) -> Sum {
-        let owners = self.by_waiter.groups.iter();
-        let frozen = owners.filter(|group| group.path.len() == 2 && self.is_frozen(group));
-        let all_ns = self.by_waiter.groups[0].duration_ns;
-        all_ns.without(sum(frozen))
-    }
-
-    /// Returns how long threads waited for these locks while the process ran.
-    fn lock_ns(&self, lock: &Group) -> Sum {
-        let owners = children(&self.by_waiter, lock);
-        let frozen = owners.filter(|owner| self.is_frozen(owner));
-        lock.duration_ns.without(sum(frozen))
-    }
-
-    fn is_frozen(&self, owner: &Group) -> bool {
-        value(&self.by_waiter, owner).key == FROZEN
-    }
-
-    /// Adds the candidates. `total_ns` is the whole of all shares.
-    fn add_to(&self, candidates: &mut Vec<Candidate>, total_ns: Sum) {
-        let groups = &self.by_waiter.groups;
-        let locks = groups.iter().filter(|group| group.path.len() == 1);
-        let mut found = Vec::new();
-        for lock in locks {
-            let owners = children(&self.by_waiter, lock);
-            let owners: Vec<&Group> = owners.filter(|owner| !self.is_frozen(owner)).collect();
-            let nobody_ns = sum(owners.iter().copied().filter(|owner| self.is_nobody(owner)));
-            let is_nobodys =
-                nobody_ns > Sum::default() && nobody_ns.of(self.lock_ns(lock)) >= MOSTLY;
-            if is_nobodys {
-                let largest = owners.iter().copied().filter(|owner| self.is_nobody(owner));
-                found.extend(
-                    largest
-                        .max_by_key(|owner| owner.duration_ns)
-                        .map(|owner| (lock, owner)),
-                );
-            }
-            let known = owners
-                .iter()
-                .copied()
-                .filter(|owner| !self.is_nobody(owner));
-            found.extend(known.map(|owner| (lock, owner)));
-        }
-        found.retain(|(_, owner)| {
-            total_ns > Sum::default() && owner.duration_ns.of(total_ns) >= MIN_SHARE
-        });
-        found.sort_by_key(|(_, owner)| std::cmp::Reverse(owner.duration_ns));
-        let found = found.into_iter().take(MAX_CANDIDATES);
-        candidates.extend(found.map(|(lock, owner)| self.candidate(lock, owner, total_ns)));
-    }
-
-    fn is_nobody(&self, owner: &Group) -> bool {
-        let key = &value(&self.by_waiter, owner).key;
-        is_unknown(key) || key == FREE
-    }
-
-    fn candidate(&self, lock: &Group, owner: &Group, total_ns: Sum) -> Candidate {
-        let lock_value = value(&self.by_waiter, lock);
-        let owner_value = value(&self.by_waiter, owner);
-        let has_key = |group: &&Group, wanted: &dyn Fn(&str) -> bool| {
-            wanted(&value(&self.by_waiter, group).key)
-        };
-        let of_lock = |wanted: &dyn Fn(&str) -> bool| {
-            sum(children(&self.by_waiter, lock).filter(|group| has_key(group, wanted)))
-        };
-        let waiters = by_time(children(&self.by_waiter, owner));
-        let in_wait = |group: &&Group| has_key(group, &|key| key.starts_with(IN_WAIT));
-        let locks = by_time(self.same(&self.by_lock, lock_value, owner_value));
-        let threads = self.keys(&self.by_thread, lock_value, owner_value);
-        let wakers = self.all_keys(&self.by_waker, lock_value);
-        let is_known = !self.is_nobody(owner);
-        Candidate {
-            facts: Facts {
-                lock_class: lock_value.label.clone(),
-                owner: match is_known {
-                    true if owner_value.key == NOT_RELEASED => {
-                        "A thread that had not released it at the end of the trace".to_owned()
-                    }
-                    true => owner_value.label.clone(),
-                    false => String::new(),
-                },
-                is_conditional: self.kind == WaitKind::Conditional,
-                parks_directly: waiters
-                    .first()
-                    .is_some_and(|waiter| parks_directly(&self.by_waiter, waiter)),
-                is_initialization: lock_value.label.starts_with(INITIALIZATION),
-                duration_ns: owner.duration_ns,
-                waits: owner.waits,
-                contentions: owner.contentions,
-                share: owner.duration_ns.of(total_ns),
-                lock_ns: self.lock_ns(lock),
-                free_ns: of_lock(&|key| key == FREE),
-                unknown_ns: of_lock(&is_unknown),
-                readers_ns: of_lock(&|key| key == READERS),
-                hand_off_ns: of_lock(&|key| key == HAND_OFF),
-                after_wait_ns: sum(waiters.iter().copied().filter(in_wait)),
-                locks: locks.len() as u64,
-                largest_lock_ns: locks
-                    .first()
-                    .map_or(Sum::default(), |lock| lock.duration_ns),
-                waiter_sites: waiters.len() as u64,
-                waking_waiters: threads.iter().filter(|key| wakers.contains(key)).count() as u64,
-                threads: owner.threads,
+        let is_unknown_by = |reason: UnknownOwner| move |owner| owner == Owner::Unknown(reason);
+        let largest_site = self.largest_site(cause);
+        let site_chain = largest_site.and_then(|site| self.largest_chain(&site.chains));
+        let largest_lock = cause
+            .locks
+            .largest(|lock| self.names.key(Value::Lock(lock)));
+        let covered = cause.coverage.covered();
+        let is_conditional = kind == WaitKind::Conditional;
+        Facts {
+            owner: match key.owner {
+                Value::Chain(ChainIndex::NOT_RELEASED) => {
+                    "A thread that had not released it at the end of the trace".to_owned()
+                }
+                owner if is_nobody(owner) => String::new(),
+                owner => self.names.label(owner),
             },
-            lock_class: Named {
-                key: lock_value.key.clone(),
-                label: lock_value.label.clone(),
-            },
-            owner: is_known.then(|| {
-                let chains = by_time(self.same(&self.by_owner_chain, lock_value, owner_value));
-                code(owner_value, &self.by_owner_chain, chains.first().copied())
+            is_conditional,
+            parks_directly: largest_site
+                .zip(site_chain)
+                .is_some_and(|(site, chain)| self.names.parks_directly(chain, site.lock_class)),
+            is_initialization: matches!(key.lock_class, Value::ClassInitialization(_)),
+            duration_ns: cause.duration_ns,
+            waits: cause.waits,
+            contentions: cause.contentions,
+            share: cause.duration_ns.of(total_ns),
+            lock_ns: of_class.duration_ns,
+            free_ns: unowned_ns(&|owner| owner == Owner::Free),
+            unknown_ns: unowned_ns(&|owner| matches!(owner, Owner::Unknown(_))),
+            readers_ns: unowned_ns(&is_unknown_by(UnknownOwner::Readers)),
+            hand_off_ns: unowned_ns(&is_unknown_by(UnknownOwner::HandOff)),
+            after_wait_ns: cause.after_wait_ns,
+            locks: cause.locks.len() as u64,
+            largest_lock_ns: Sum::from(largest_lock.map_or(0, |(_, sum)| sum.duration_ns)),
+            site_locks: largest_site.map_or(0, |site| site.locks.len() as u64),
+            site_waits: largest_site.map_or(0, |site| site.waits),
+            site_largest_waits: largest_site.map_or(0, |site| {
+                site.locks
+                    .iter()
+                    .map(|(_, sum)| sum.count)
+                    .max()
+                    .unwrap_or(0)
             }),
-            waiters: waiters
-                .iter()
-                .take(LISTED_WAITERS)
-                .map(|&waiter| {
-                    let chains = by_time(children(&self.by_waiter, waiter));
-                    let chain = chains.first().copied();
-                    WaitingCode {
-                        code: code(value(&self.by_waiter, waiter), &self.by_waiter, chain),
-                        duration_ns: waiter.duration_ns,
-                        waits: waiter.waits,
-                    }
-                })
-                .collect(),
-            group: owner.clone(),
-            run_ns: self.by_waiter.time_ns,
-            is_folded: self.is_folded,
-            kind: self.kind,
-            owner_key: owner_value.key.clone(),
+            one_at_a_time: cause.parts_have_places
+                && (cause.coverage.mixed_ns() as f64) < FEW_OVERLAPS * covered.duration_ns as f64,
+            periods: covered.periods,
+            covered_ns: covered.duration_ns,
+            run_ns: self.run_ns,
+            waiter_sites: cause.waiters.len() as u64,
+            waking_waiters: self.waking_waiters(candidate),
+            threads: cause.threads.len() as u64,
+            is_fair: lock_class.ends_with("$FairSync"),
+            readers: (!is_conditional)
+                .then(|| self.reader_queue(cause, class))
+                .flatten(),
+            condition: self.condition(cause),
+            map_method: site_chain.and_then(|chain| self.names.map_method(chain)),
+            lock_class,
         }
     }
 
-    /// Returns the innermost groups of another answer with the same lock class and owner.
-    fn same<'g>(
-        &self,
-        groups: &'g Groups,
-        lock: &NamedValue,
-        owner: &NamedValue,
-    ) -> impl Iterator<Item = &'g Group> {
-        let (lock, owner) = (lock.key.clone(), owner.key.clone());
-        groups.groups.iter().filter(move |group| {
-            let key = |depth: usize| &groups.names.values[group.path[depth] as usize].key;
-            group.path.len() == 3 && *key(0) == lock && *key(1) == owner
+    /// Returns the method in which threads waited longest.
+    fn largest_site<'c>(&self, cause: &'c Cause) -> Option<&'c WaiterSite> {
+        let sites = cause.waiters.iter();
+        let largest = sites
+            .min_by_key(|&(&waiter, site)| (u64::MAX - site.duration_ns, self.names.key(waiter)));
+        largest.map(|(_, site)| site)
+    }
+
+    fn largest_chain(&self, chains: &Tally<ChainIndex>) -> Option<ChainIndex> {
+        let largest = chains.largest(|chain| self.names.key(Value::Chain(chain)));
+        largest.map(|(chain, _)| chain)
+    }
+
+    /// Returns how many of the threads that waited also woke others that waited for locks of the class.
+    fn waking_waiters(&self, candidate: &Candidate<'_>) -> u64 {
+        let causes = candidate.of_kind.causes.iter();
+        let same = causes.filter(|(key, _)| key.lock_class == candidate.key.lock_class);
+        let wakers: SeededSet<ThreadIndex> = same
+            .flat_map(|(_, cause)| cause.owner_threads.iter().copied())
+            .collect();
+        let waiting = candidate.cause.threads.iter();
+        waiting.filter(|thread| wakers.contains(thread)).count() as u64
+    }
+
+    /// Returns who waits to write while the owner reads, and who waits to read behind them.
+    fn reader_queue(&self, cause: &Cause, class: Option<ClassIndex>) -> Option<ReaderQueue> {
+        let owner_chain = self.largest_chain(&cause.chains)?;
+        if self.names.lock_mode(owner_chain, class) != Some(LockMode::Read) {
+            return None;
+        }
+        let waiting = |mode: LockMode| {
+            let sites = cause.waiters.iter().filter(|(_, site)| {
+                let chain = self.largest_chain(&site.chains);
+                chain
+                    .is_some_and(|chain| self.names.lock_mode(chain, site.lock_class) == Some(mode))
+            });
+            sites.min_by_key(|&(&waiter, site)| {
+                (u64::MAX - site.duration_ns, self.names.key(waiter))
+            })
+        };
+        let (&writer, _) = waiting(LockMode::Write)?;
+        let reader = waiting(LockMode::Read);
+        Some(ReaderQueue {
+            writer: self.names.label(writer),
+            reader: reader
+                .map(|(&reader, site)| (self.names.label(reader), site.threads.len() as u64)),
         })
     }
 
-    fn keys<'g>(&self, groups: &'g Groups, lock: &NamedValue, owner: &NamedValue) -> Vec<&'g str> {
-        let same = self.same(groups, lock, owner);
-        same.map(|group| value(groups, group).key.as_str())
-            .collect()
+    /// Returns what the owner waited for while it held the lock, if that is most of the cause: another
+    /// thread, or work.
+    fn condition(&self, cause: &Cause) -> Option<Condition> {
+        let mut waited_ns = 0;
+        let mut largest: Option<(u64, String, String)> = None;
+        for ((kind, chain, lock), sum) in cause.own_waits.iter() {
+            if kind == WaitKind::Sleep {
+                continue;
+            }
+            waited_ns += sum.duration_ns;
+            let class = self
+                .names
+                .label(Value::of_lock_class(lock, self.names.entities));
+            let place = self
+                .names
+                .waiting_method(chain, self.names.entities.lock_class(lock));
+            let found = (sum.duration_ns, place, class);
+            largest = largest.max(Some(found));
+        }
+        if Sum::from(waited_ns).of(cause.duration_ns) < MOSTLY {
+            return None;
+        }
+        largest.map(|(_, waits_in, waits_for)| Condition {
+            waits_in,
+            waits_for,
+        })
     }
 
-    /// Returns the keys of the innermost groups with a lock class.
-    fn all_keys<'g>(&self, groups: &'g Groups, lock: &NamedValue) -> Vec<&'g str> {
-        let found = groups.groups.iter().filter(|group| {
-            group.path.len() == 3 && groups.names.values[group.path[0] as usize].key == lock.key
+    fn owner_code(&self, candidate: &Candidate<'_>) -> Code {
+        let chain = self.largest_chain(&candidate.cause.chains);
+        let class = self.names.lock_class(candidate.key.lock_class);
+        self.names.code(candidate.key.owner, chain, class)
+    }
+
+    fn waiters(&self, cause: &Cause) -> Vec<WaitingCode> {
+        let mut sites: Vec<_> = cause.waiters.iter().collect();
+        sites.sort_by_cached_key(|&(&waiter, site)| {
+            (u64::MAX - site.duration_ns, self.names.key(waiter))
         });
-        found
-            .map(|group| value(groups, group).key.as_str())
-            .collect()
+        let listed = sites
+            .into_iter()
+            .take(LISTED_WAITERS)
+            .map(|(&waiter, site)| {
+                let chain = self.largest_chain(&site.chains);
+                WaitingCode {
+                    code: self.names.code(waiter, chain, site.lock_class),
+                    duration_ns: Sum::from(site.duration_ns),
+                    waits: site.waits,
+                }
+            });
+        listed.collect()
     }
-}
 
-// Keys of values, and prefixes of keys and labels.
-const FREE: &str = "<free>";
-const FROZEN: &str = "<frozen>";
-const NOT_RELEASED: &str = "<code unknown: lock not released>";
-const HAND_OFF: &str = "<handoff>";
-const READERS: &str = "<readers>";
-const IN_WAIT: &str = "java.lang.Object.wait ← ";
-const LOCK_SUPPORT: &str = "java.util.concurrent.locks.LockSupport";
-const CONCURRENT: &str = "java.util.concurrent.";
-const INITIALIZATION: &str = "initialization of class ";
-
-fn is_unknown(key: &str) -> bool {
-    let name = key.strip_prefix('<').and_then(|key| key.strip_suffix('>'));
-    name.is_some_and(|name| UnknownOwner::ALL.iter().any(|reason| reason.name() == name))
-}
-
-/// Returns the groups directly in `parent`.
-fn children<'g>(groups: &'g Groups, parent: &'g Group) -> impl Iterator<Item = &'g Group> {
-    groups.groups.iter().filter(|group| {
-        group.path.len() == parent.path.len() + 1 && group.path.starts_with(&parent.path)
-    })
-}
-
-fn by_time<'g>(groups: impl Iterator<Item = &'g Group>) -> Vec<&'g Group> {
-    let mut groups: Vec<_> = groups.collect();
-    groups.sort_by_key(|group| std::cmp::Reverse(group.duration_ns));
-    groups
-}
-
-fn sum<'g>(groups: impl Iterator<Item = &'g Group>) -> Sum {
-    let mut sum = Sum::default();
-    for group in groups {
-        sum.add_sum(group.duration_ns);
+    fn through(&self, cause: &Cause) -> Vec<Through> {
+        let owners = cause
+            .through
+            .by_time(|it| self.names.key(it.lock_class) + &self.names.key(it.owner));
+        let listed = owners
+            .into_iter()
+            .take(LISTED_PLACES)
+            .map(|(through, sum)| Through {
+                lock_class: self.named(through.lock_class),
+                owner: self.named(through.owner),
+                duration_ns: Sum::from(sum.duration_ns),
+            });
+        listed.collect()
     }
-    sum
-}
 
-/// Returns the innermost value of a group.
-fn value<'g>(groups: &'g Groups, group: &Group) -> &'g NamedValue {
-    let last = group.path.last().expect("not the root");
-    &groups.names.values[*last as usize]
-}
-
-/// Returns whether a method that waited calls `park` itself: its chain with the most time has no frames of
-/// `java.util.concurrent` in between.
-fn parks_directly(groups: &Groups, waiter: &Group) -> bool {
-    let chains = by_time(children(groups, waiter));
-    let chain = chains
-        .first()
-        .and_then(|group| value(groups, group).chain.as_ref());
-    let inner = chain.and_then(|chain| chain.frames.get(..chain.first as usize));
-    let is_own = |&frame: &u32| {
-        let class = groups.names.frames[frame as usize].class.as_str();
-        class == LOCK_SUPPORT || !class.starts_with(CONCURRENT)
-    };
-    inner.is_some_and(|inner| !inner.is_empty() && inner.iter().all(is_own))
-}
-
-/// Returns a method, and its place in the chain of a group.
-fn code(method: &NamedValue, groups: &Groups, chain: Option<&Group>) -> Code {
-    let chain = chain.and_then(|group| value(groups, group).chain.as_ref());
-    let frames = chain.and_then(|chain| chain.frames.get(chain.first as usize..));
-    let mut frames = frames
-        .unwrap_or_default()
-        .iter()
-        .map(|&frame| &groups.names.frames[frame as usize]);
-    let own = frames.next();
-    let caller = own
-        .filter(|own| own.jdk)
-        .and_then(|_| frames.find(|frame| !frame.jdk));
-    let text = |frame: Option<&NamedFrame>| frame.map_or(String::new(), NamedFrame::in_stack_trace);
-    Code {
-        key: method.key.clone(),
-        label: method.label.clone(),
-        frame: text(own),
-        called_from: text(caller),
+    /// Returns where the owner was while it held the lock, as far as enough of that time was sampled.
+    fn owner_places(&self, cause: &Cause) -> Vec<OwnerPlace> {
+        let sampled_ns = cause.samples.total_ns();
+        let direct_ns = cause
+            .duration_ns
+            .ns()
+            .saturating_sub(cause.through.total_ns());
+        if sampled_ns == 0 || (sampled_ns as f64) < MIN_SAMPLED * direct_ns as f64 {
+            return Vec::new();
+        }
+        let mut places = std::collections::BTreeMap::<String, u64>::new();
+        for (chain, sum) in cause.samples.iter() {
+            *places.entry(self.names.place(chain)).or_default() += sum.duration_ns;
+        }
+        let mut places: Vec<_> = places.into_iter().collect();
+        places.sort_by_key(|&(_, duration_ns)| std::cmp::Reverse(duration_ns));
+        let listed = places
+            .into_iter()
+            .take(LISTED_PLACES)
+            .map(|(place, duration_ns)| OwnerPlace {
+                place,
+                share: duration_ns as f64 / sampled_ns as f64,
+            });
+        listed.collect()
     }
-}
 
-impl Candidate {
-    pub(crate) fn finding(&self) -> Finding {
-        let (facts, group) = (&self.facts, &self.group);
-        let pattern = pattern::of(facts);
-        let keys = |aspect: Aspect, key: &str| Condition {
+    fn is_start_up_only(&self, cause: &Cause) -> bool {
+        let at_start_ns = cause.series.until_ns(self.run_ns / START_PART);
+        let all_ns = cause.series.until_ns(u64::MAX);
+        let is_long = self.is_one_run && self.run_ns >= MIN_RUN_NS;
+        is_long && at_start_ns as f64 >= AT_START * all_ns as f64
+    }
+
+    /// Returns the waits that it is about: those for its own locks, and those behind a direct owner that waited
+    /// for one of them.
+    fn selection(&self, candidate: &Candidate<'_>, owner_key: &str) -> WaitSelection {
+        let (mut classes, mut owners) = (Vec::new(), Vec::new());
+        if candidate.cause.through.total_ns() < candidate.cause.duration_ns.ns() {
+            classes.push(self.names.key(candidate.key.lock_class));
+            owners.push(owner_key.to_owned());
+        }
+        for (through, _) in candidate
+            .cause
+            .through
+            .by_time(|it| self.names.key(it.owner))
+        {
+            classes.push(self.names.key(through.lock_class));
+            owners.push(self.names.key(through.owner));
+        }
+        for keys in [&mut classes, &mut owners] {
+            let mut seen = SeededSet::default();
+            keys.retain(|key| seen.insert(key.clone()));
+        }
+        let condition = |aspect: Aspect, keys| selection::Condition {
             aspect: aspect.into(),
             not: false,
-            keys: vec![key.to_owned()],
+            keys,
         };
-        let is_contention = self.kind == WaitKind::Contention;
-        Finding {
-            id: format!(
-                "{}:{}:{}",
-                pattern.name(),
-                self.lock_class.key,
-                self.owner_key
-            ),
-            pattern: pattern.name(),
-            title: pattern.sentence(facts),
-            remedy: pattern.remedy(),
-            lock_class: self.lock_class.clone(),
-            owner: self.owner.clone(),
-            waiters: self.waiters.clone(),
-            waiter_sites: facts.waiter_sites,
-            duration_ns: group.duration_ns,
-            share: facts.share,
-            wall_ns: group.wall_ns,
-            wall_exact: false,
-            wall_share: group.wall_ns as f64 / self.run_ns.max(1) as f64,
-            waits: group.waits,
-            p50_ns: group.p50_ns,
-            p99_ns: group.p99_ns,
-            max_ns: group.max_ns,
-            mean_waiters: group.duration_ns.ns() as f64 / group.wall_ns.max(1) as f64,
-            threads: group.threads,
-            locks: facts.locks,
-            confidence: confidence::of(facts, group.safepoint_ns, self.is_folded),
-            start_up_only: self.is_start_up_only(),
-            saving: None,
-            selection: WaitSelection {
-                kinds: if is_contention {
-                    Vec::new()
-                } else {
-                    vec![Kind(self.kind)]
-                },
-                filter: vec![
-                    keys(Aspect::LockClass, &self.lock_class.key),
-                    keys(Aspect::OwnerMethod, &self.owner_key),
-                ],
-                ..WaitSelection::default()
+        WaitSelection {
+            kinds: match candidate.kind {
+                WaitKind::Contention => Vec::new(),
+                kind => vec![Kind(kind)],
             },
+            filter: vec![
+                condition(Aspect::LockClass, classes),
+                condition(Aspect::OwnerMethod, owners),
+            ],
+            ..WaitSelection::default()
         }
     }
 
-    fn is_start_up_only(&self) -> bool {
-        let mut at_start_ns = Sum::default();
-        for &piece_ns in self.group.series.iter().take(START_PIECES) {
-            at_start_ns.add_sum(piece_ns);
+    fn named(&self, value: Value) -> Named {
+        Named {
+            key: self.names.key(value),
+            label: self.names.label(value),
         }
-        self.run_ns >= MIN_RUN_NS && at_start_ns.of(self.group.duration_ns) >= AT_START
     }
+}
+
+/// Returns whether no thread is known as the owner.
+fn is_nobody(owner: Value) -> bool {
+    matches!(owner, Value::Free | Value::UnknownOwner(_) | Value::Cycle)
+}
+
+/// Returns whether nobody is known to have had the locks of a cause most of the time, and this is the
+/// largest such cause.
+fn is_mostly_nobodys(of_kind: &KindEvidence, wanted: &CauseKey) -> bool {
+    let same = || {
+        let causes = of_kind.causes.iter();
+        causes.filter(|(key, _)| key.lock_class == wanted.lock_class)
+    };
+    let sum_ns = |is_wanted: &dyn Fn(Value) -> bool| {
+        let mut sum = Sum::default();
+        for (_, cause) in same().filter(|(key, _)| is_wanted(key.owner)) {
+            sum.add_sum(cause.duration_ns);
+        }
+        sum
+    };
+    let nobodys = same().filter(|(key, _)| is_nobody(key.owner));
+    let largest = nobodys.max_by_key(|(_, cause)| cause.duration_ns);
+    let is_largest = largest.is_some_and(|(key, _)| key == wanted);
+    is_largest && sum_ns(&is_nobody).of(sum_ns(&|_| true)) >= MOSTLY
 }

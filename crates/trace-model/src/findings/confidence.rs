@@ -9,9 +9,8 @@ use trace_report::human;
 const FEW_WAITS: u64 = 20;
 const VERY_FEW_WAITS: u64 = 5;
 
-/// Returns the confidence in the facts. `folded` says that the model does not have all waits one by
-/// one.
-pub(crate) fn of(facts: &Facts, safepoint_ns: Sum, folded: bool) -> FindingConfidence {
+/// Returns the confidence in the facts.
+pub(crate) fn of(facts: &Facts, safepoint_ns: Sum) -> FindingConfidence {
     let free = facts.of_locks(facts.free_ns);
     let unknown = facts.of_locks(facts.unknown_ns);
     let safepoint = facts.of_own(safepoint_ns);
@@ -55,9 +54,9 @@ pub(crate) fn of(facts: &Facts, safepoint_ns: Sum, folded: bool) -> FindingConfi
         format!("there were only {} waits", facts.waits),
     );
     note(
-        folded,
-        false,
-        "the trace is large: its shortest waits are known in sums only".to_owned(),
+        facts.owner.is_empty(),
+        true,
+        "it is not known whose code this is".to_owned(),
     );
     let is_low = doubts > 1 || facts.waits < VERY_FEW_WAITS || unknown >= 0.5;
     let level = match (is_low, doubts) {
@@ -83,10 +82,11 @@ mod tests {
             duration_ns: Sum::from(100),
             lock_ns: Sum::from(200),
             waits: 100,
+            owner: "demo.Ledger.post".to_owned(),
             ..Facts::default()
         };
         change(&mut facts);
-        of(&facts, Sum::default(), false).level
+        of(&facts, Sum::default()).level
     }
 
     #[test]
@@ -96,6 +96,7 @@ mod tests {
         assert_eq!(level(|facts| facts.free_ns = Sum::from(100)), "medium");
         assert_eq!(level(|facts| facts.unknown_ns = Sum::from(30)), "medium");
         assert_eq!(level(|facts| facts.unknown_ns = Sum::from(120)), "low");
+        assert_eq!(level(|facts| facts.owner.clear()), "medium");
         assert_eq!(level(|facts| facts.waits = 7), "medium");
         assert_eq!(level(|facts| facts.waits = 2), "low");
     }

@@ -248,6 +248,8 @@ fn finding(deadlock: &DeadlockRecord, total_ns: Sum, run_ns: u64) -> Finding {
             })
             .collect(),
         waiter_sites: count,
+        through: Vec::new(),
+        owner_places: Vec::new(),
         duration_ns,
         share: duration_ns.of(total_ns),
         // All of them last until the end.

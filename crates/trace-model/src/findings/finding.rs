@@ -7,6 +7,8 @@ use crate::sum::Sum;
 
 /// The most code that waited, in a finding.
 pub(super) const LISTED_WAITERS: usize = 3;
+/// The most places of owners, in a finding.
+pub(super) const LISTED_PLACES: usize = 3;
 
 /// Something to fix.
 #[derive(Clone, Debug, Serialize)]
@@ -27,6 +29,11 @@ pub struct Finding {
     pub waiters: Vec<WaitingCode>,
     /// The number of methods that waited.
     pub waiter_sites: u64,
+    /// The owners of other locks that waited for it themselves, the most time first; three at most.
+    pub through: Vec<Through>,
+    /// Where the owner was, by samples of its stack, the most time first; three at most. Empty if too little
+    /// of its time was sampled.
+    pub owner_places: Vec<OwnerPlace>,
     /// The time waited because of it, in nanoseconds.
     pub duration_ns: Sum,
     /// Its share of all such waiting, 0 to 1.
@@ -95,6 +102,26 @@ pub struct WaitingCode {
     pub duration_ns: Sum,
     /// The number of waits.
     pub waits: u64,
+}
+
+/// A thread that waited for a lock, while others waited for one of its own.
+#[derive(Clone, Debug, Serialize)]
+pub struct Through {
+    /// The class of the locks that the others waited for.
+    pub lock_class: Named,
+    /// The code that held them.
+    pub owner: Named,
+    /// The time that the others waited, in nanoseconds.
+    pub duration_ns: Sum,
+}
+
+/// A place in which the owner of a lock was.
+#[derive(Clone, Debug, Serialize)]
+pub struct OwnerPlace {
+    /// The innermost method of the program itself, and what it called.
+    pub place: String,
+    /// The share of the sampled time, 0 to 1.
+    pub share: f64,
 }
 
 /// The confidence in a finding.

@@ -5,12 +5,11 @@ mod sums;
 pub(crate) mod tree;
 
 use serde::{Deserialize, Serialize};
-use trace_analysis::{Entities, ThreadIndex};
+use trace_analysis::Entities;
 
 use crate::dimension::Dimension;
 use crate::groups::sums::{FinishedSums, GroupSums};
 use crate::groups::tree::{MAX_DEPTH, ROOT, Tree};
-use crate::hash::SeededSet;
 use crate::model::Model;
 use crate::name_collector::NameCollector;
 use crate::names::Names;
@@ -82,16 +81,6 @@ impl Model {
     ///
     /// If it asks for more than an answer can hold, or its selection is not valid.
     pub fn query(&mut self, query: &Query, entities: &Entities) -> Result<Groups, QuestionError> {
-        self.query_without(query, &SeededSet::default(), entities)
-    }
-
-    /// Answers `query` without the waits in which `stuck` threads were when their traces ended.
-    pub(crate) fn query_without(
-        &mut self,
-        query: &Query,
-        stuck: &SeededSet<ThreadIndex>,
-        entities: &Entities,
-    ) -> Result<Groups, QuestionError> {
         query.selection.check()?;
         check("the number of aspects", query.by.len(), MAX_DEPTH)?;
         check("limit", query.limit, MAX_LIMIT)?;
@@ -105,7 +94,7 @@ impl Model {
         let knows_code = self.store.folded().knows_owners_by_time();
         let is_about_threads = is_about_threads(&query.selection, &query.by);
         let wants_time = query.buckets > 0 && knows_code && !is_about_threads;
-        let scope = Scope::new(self, &query.selection, wants_time).without(stuck);
+        let scope = Scope::new(self, &query.selection, wants_time);
         let mut tree = Tree::new(self, &scope, &query.by);
         scope.for_each(|piece| tree.add(piece));
         let omitted = tree.select(query.limit);

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use trace_analysis::{Analysis, Detail, Entities, TraceFile, TraceSummary, Wait};
-use trace_model::{Arrangement, Groups, Limits, Model, Query, WaitSelection};
+use trace_analysis::{Analysis, Detail, Entities, TraceFile, TraceSummary, Wait, WaitSink};
+use trace_model::{Arrangement, Evidence, Finding, Groups, Limits, Model, Query, WaitSelection};
 
 /// A model and its entities.
 pub(crate) struct Loaded {
     pub(crate) model: Model,
+    pub(crate) evidence: Evidence,
     pub(crate) entities: Entities,
     pub(crate) summary: TraceSummary,
 }
@@ -48,12 +49,17 @@ pub(crate) fn load(path: &Path, limits: Limits) -> Loaded {
     let bytes = std::fs::metadata(path).expect("a file").len();
     let mut model = Model::new(limits, Arrangement::OneAfterTheOther, bytes, Vec::new());
     model.begin_trace(0);
-    let (summary, entities) = analyze(path, model.detail(), |wait, entities| {
+    let mut evidence = Evidence::new(Vec::new());
+    let detail = model.detail();
+    let detail = detail.and(Evidence::detail(detail.has_contentions()));
+    let (summary, entities) = analyze(path, detail, |wait, entities| {
         model.add(wait, entities);
+        evidence.wait(wait, entities);
     });
     model.goes_on_until(summary.duration_ns);
     Loaded {
         model,
+        evidence,
         entities,
         summary,
     }
@@ -68,6 +74,15 @@ pub(crate) fn without_parts() -> Limits {
 }
 
 impl Loaded {
+    /// Returns what to fix first.
+    pub(crate) fn findings(&self) -> Vec<Finding> {
+        let still_blocked = std::iter::once(&self.summary.still_blocked);
+        let run = (1, self.model.end_ns());
+        self.evidence
+            .conclude(still_blocked, run, &self.entities)
+            .findings
+    }
+
     pub(crate) fn query(&mut self, selection: &WaitSelection, by: &[&str]) -> Groups {
         let query = Query {
             selection: selection.clone(),

@@ -124,11 +124,7 @@ mod tests {
             own_wait: None,
             safepoint: None,
             sample: None,
-            root: Root {
-                end: RootEnd::Cycle,
-                lock: LockIndex(number as u32),
-                depth: u32::MAX,
-            },
+            root: Root::at(RootEnd::Cycle, LockIndex(number as u32), u32::MAX),
         };
         (0..number % 70).map(|index| part(number + index)).collect()
     }

@@ -16,8 +16,8 @@ use crate::model::detail::Detail;
 use crate::model::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::model::pending_chains::PendingChains;
 use crate::model::wait::{
-    Contention, OwnWait, Owner, Root, RootEnd, RootPart, SafepointPhase, UnknownOwner, Wait,
-    WaitKind,
+    Contention, HeldInWait, OwnWait, Owner, Root, RootEnd, RootPart, SafepointPhase, UnknownOwner,
+    Wait, WaitKind,
 };
 use crate::order::system_fact::SystemFact;
 
@@ -230,14 +230,18 @@ impl RootResolver {
         found: &mut Found<'_>,
     ) {
         let Some((thread, chain)) = owner.thread() else {
-            return found.add(start_ns, end_ns, RootEnd::Owner(owner), lock, depth);
+            return found.add(
+                start_ns,
+                end_ns,
+                Root::at(RootEnd::Owner(owner), lock, depth),
+            );
         };
         if behind.contains(&thread) {
             found.is_same_for_all = false;
-            return found.add(start_ns, end_ns, RootEnd::Cycle, lock, depth);
+            return found.add(start_ns, end_ns, Root::at(RootEnd::Cycle, lock, depth));
         }
         if behind.len() > self.limits.max_unresolved {
-            return found.add(start_ns, end_ns, UNKNOWN, lock, depth);
+            return found.add(start_ns, end_ns, Root::at(UNKNOWN, lock, depth));
         }
         behind.push(thread);
         let link = Link {
@@ -266,7 +270,7 @@ impl RootResolver {
         let mut at_ns = start_ns;
         let known_ns = self.known.forgotten_until_ns(link.thread);
         let known_ns = known_ns.clamp(at_ns, end_ns);
-        found.add(at_ns, known_ns, UNKNOWN, link.lock, link.depth);
+        found.add(at_ns, known_ns, Root::at(UNKNOWN, link.lock, link.depth));
         at_ns = known_ns;
         for wait in self.known.during(link.thread, (at_ns, end_ns)) {
             let from_ns = wait.own.start_ns.max(at_ns);
@@ -297,12 +301,12 @@ impl RootResolver {
         found: &mut Found<'_>,
     ) {
         if link.depth > 1 || start_ns >= end_ns {
-            return found.add(start_ns, end_ns, running, link.lock, link.depth);
+            return found.add(start_ns, end_ns, Root::at(running, link.lock, link.depth));
         }
         self.safepoints
             .split(start_ns, end_ns, |start_ns, end_ns, phase| {
                 found.safepoint = phase;
-                found.add(start_ns, end_ns, running, link.lock, link.depth);
+                found.add(start_ns, end_ns, Root::at(running, link.lock, link.depth));
             });
         found.safepoint = None;
     }
@@ -324,7 +328,16 @@ impl RootResolver {
             // Nobody had the lock that it waited for: it is the end of the chain itself.
             let thread = link.thread;
             let end = RootEnd::Owner(Owner::Thread { thread, chain });
-            return found.add(start_ns, end_ns, end, lock, depth);
+            let held = HeldInWait {
+                kind,
+                lock: link.lock,
+                chain: link.chain,
+            };
+            let root = Root {
+                held: Some(held),
+                ..Root::at(end, lock, depth)
+            };
+            return found.add(start_ns, end_ns, root);
         }
         let time = (start_ns, end_ns);
         match wait.parts {
@@ -396,7 +409,7 @@ impl<'a> Found<'a> {
         self.owner = part.owner;
         let end_ns = part.start_ns + part.duration_ns;
         let end = RootEnd::Owner(part.owner);
-        self.add(part.start_ns, end_ns, end, lock, 1);
+        self.add(part.start_ns, end_ns, Root::at(end, lock, 1));
     }
 
     /// Returns whether this many more parts can be kept separate.
@@ -415,16 +428,15 @@ impl<'a> Found<'a> {
     /// Adds a part of an owner's own wait, with the root of that wait.
     fn add_behind(&mut self, start_ns: u64, end_ns: u64, root: Root, link: Link) {
         let depth = root.depth.saturating_add(link.depth);
-        self.add(start_ns, end_ns, root.end, root.lock, depth);
+        self.add(start_ns, end_ns, Root { depth, ..root });
     }
 
     /// Adds a part; ignores an empty one, except the first.
-    fn add(&mut self, start_ns: u64, end_ns: u64, end: RootEnd, lock: LockIndex, depth: u32) {
+    fn add(&mut self, start_ns: u64, end_ns: u64, mut root: Root) {
         if start_ns >= end_ns && !self.parts.is_empty() {
             return;
         }
-        let mut root = Root { end, lock, depth };
-        if end == RootEnd::Cycle {
+        if root.end == RootEnd::Cycle {
             // The cycle never ends.
             root.depth = u32::MAX;
         }

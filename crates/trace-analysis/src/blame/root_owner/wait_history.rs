@@ -10,7 +10,7 @@ use crate::collections::galloping::{count_between, count_near, insert_from_back}
 use crate::model::entity::{LockIndex, ThreadIndex};
 use crate::model::packed_owner::PackedOwner;
 use crate::model::pending_chains::PendingChains;
-use crate::model::wait::{OwnWait, Root, RootEnd, RootPart, Wait, WaitKind};
+use crate::model::wait::{HeldInWait, OwnWait, Root, RootEnd, RootPart, Wait, WaitKind};
 
 /// The waits of all threads: those held back, and the latest of those resolved.
 ///
@@ -95,6 +95,7 @@ struct KnownRoot {
     end: PackedOwner,
     lock: LockIndex,
     depth: u32,
+    held: Option<HeldInWait>,
 }
 
 impl KnownWait {
@@ -119,7 +120,12 @@ impl KnownWait {
 
 impl KnownRoot {
     fn of(part: &RootPart) -> Self {
-        let Root { end, lock, depth } = part.root;
+        let Root {
+            end,
+            lock,
+            depth,
+            held,
+        } = part.root;
         let end = match end {
             RootEnd::Owner(owner) => owner.into(),
             RootEnd::Cycle => PackedOwner::NONE,
@@ -129,6 +135,7 @@ impl KnownRoot {
             end,
             lock,
             depth,
+            held,
         }
     }
 
@@ -141,6 +148,7 @@ impl KnownRoot {
             end,
             lock: self.lock,
             depth: self.depth,
+            held: self.held,
         }
     }
 }
@@ -165,6 +173,7 @@ impl WaitHistory {
             end: part.owner.into(),
             lock: wait.lock,
             depth: 1,
+            held: None,
         }));
         let cost = cost(wait.contention_count() as usize);
         self.note(wait, parts, cost, run.is_some());
@@ -298,12 +307,8 @@ impl WaitHistory {
                 .map(|part| (part.end_ns, part.root()))
         };
         let holds = run.holds_after(time.0).map(|hold| {
-            let root = Root {
-                end: RootEnd::Owner(chains.named(hold.owner.get())),
-                lock: own.lock,
-                depth: 1,
-            };
-            (hold.end_ns, root)
+            let owner = RootEnd::Owner(chains.named(hold.owner.get()));
+            (hold.end_ns, Root::at(owner, own.lock, 1))
         });
         let before = own_parts(first..middle);
         let after = own_parts(middle..first + parts.count as usize);

@@ -1,0 +1,267 @@
+//! What is known of one cause of waiting: code that held locks of a class.
+
+use trace_analysis::histogram::Histogram;
+use trace_analysis::{
+    ChainIndex, ClassIndex, LockIndex, Owner, RootEnd, RootPart, ThreadIndex, Value, Wait, WaitKind,
+};
+
+use super::coverage::Coverage;
+use super::tally::Tally;
+use super::time_series::TimeSeries;
+use crate::hash::{SeededMap, SeededSet};
+use crate::sum::Sum;
+use crate::time_axis::MAX_NS;
+
+/// Which cause it is. What is at the end of the chain of owners is to blame (paper, section 6): who waits
+/// itself is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct CauseKey {
+    /// The class of what the last wait of the chain is for.
+    pub(crate) lock_class: Value,
+    /// The code at the end of the chain, or why it is not known.
+    pub(crate) owner: Value,
+}
+
+/// The direct owner of a lock whose wait led to the root owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Through {
+    /// The class of the lock that threads waited for.
+    pub(crate) lock_class: Value,
+    /// The code that held it.
+    pub(crate) owner: Value,
+}
+
+/// The most different things of a kind that a cause keeps apart.
+const MAX_KEYS: usize = 512;
+/// The most locks and threads of a cause.
+const MAX_OBJECTS: usize = 1 << 16;
+
+/// A cause of waiting.
+#[derive(Clone, Debug)]
+pub(crate) struct Cause {
+    pub(crate) duration_ns: Sum,
+    pub(crate) contentions: u64,
+    pub(crate) waits: u64,
+    /// Of each wait what this cause had of it.
+    pub(crate) histogram: Histogram,
+    pub(crate) safepoint_ns: Sum,
+    /// The whole duration of the waits concerned.
+    pub(crate) whole_ns: Sum,
+    /// The time in which any of its parts went on, or any of its waits, if the places of parts are not known.
+    pub(crate) coverage: Coverage,
+    pub(crate) parts_have_places: bool,
+    pub(crate) series: TimeSeries,
+    /// The threads that waited.
+    pub(crate) threads: SeededSet<ThreadIndex>,
+    /// The threads at the end of the chain.
+    pub(crate) owner_threads: SeededSet<ThreadIndex>,
+    /// The locks that threads waited for.
+    pub(crate) locks: Tally<LockIndex>,
+    /// By the method that waited.
+    pub(crate) waiters: SeededMap<Value, WaiterSite>,
+    /// Where the root owner stood when it released the lock.
+    pub(crate) chains: Tally<ChainIndex>,
+    /// By the direct owner, if that is another one.
+    pub(crate) through: Tally<Through>,
+    /// Where the owner was, by samples of its stack.
+    pub(crate) samples: Tally<ChainIndex>,
+    /// How long threads waited that came back from `Object.wait`.
+    pub(crate) after_wait_ns: Sum,
+    /// What the owner waited for itself meanwhile, which is no lock: where, and for which object.
+    pub(crate) own_waits: Tally<(WaitKind, ChainIndex, LockIndex)>,
+    /// What the current wait had so far.
+    current: Current,
+}
+
+/// A method that waited because of a cause.
+#[derive(Clone, Debug)]
+pub(crate) struct WaiterSite {
+    pub(crate) duration_ns: u64,
+    pub(crate) waits: u64,
+    pub(crate) threads: SeededSet<ThreadIndex>,
+    /// The class of the first lock that it waited for.
+    pub(crate) lock_class: Option<ClassIndex>,
+    pub(crate) locks: Tally<LockIndex>,
+    /// Where it stood.
+    pub(crate) chains: Tally<ChainIndex>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Current {
+    duration_ns: u64,
+    /// The contention that the last part was of.
+    contention: Option<usize>,
+    is_touched: bool,
+}
+
+impl Default for Cause {
+    fn default() -> Self {
+        Self {
+            duration_ns: Sum::default(),
+            contentions: 0,
+            waits: 0,
+            histogram: Histogram::default(),
+            safepoint_ns: Sum::default(),
+            whole_ns: Sum::default(),
+            coverage: Coverage::default(),
+            parts_have_places: true,
+            series: TimeSeries::default(),
+            threads: SeededSet::default(),
+            owner_threads: SeededSet::default(),
+            locks: Tally::new(MAX_OBJECTS),
+            waiters: SeededMap::default(),
+            chains: Tally::new(MAX_KEYS),
+            through: Tally::new(MAX_KEYS),
+            samples: Tally::new(MAX_KEYS),
+            after_wait_ns: Sum::default(),
+            own_waits: Tally::new(MAX_KEYS),
+            current: Current::default(),
+        }
+    }
+}
+
+impl Cause {
+    /// Adds a part of a wait, with the direct owner if that is another one. Returns whether it is the first
+    /// one of this wait. `contention` is the number of the contention that it is a part of, if that is known.
+    pub(super) fn add_part(
+        &mut self,
+        part: &RootPart,
+        through: Option<Through>,
+        contention: Option<usize>,
+    ) -> bool {
+        let is_another = contention.is_none() || contention != self.current.contention;
+        if is_another {
+            self.contentions = self.contentions.saturating_add(part.contentions);
+            self.current.contention = contention;
+        }
+        self.current.duration_ns = self.current.duration_ns.saturating_add(part.duration_ns);
+        if let RootEnd::Owner(Owner::Thread { thread, chain }) = part.root.end {
+            if self.owner_threads.len() < MAX_OBJECTS {
+                self.owner_threads.insert(thread);
+            }
+            self.chains.add(chain, part.duration_ns, 1);
+        }
+        if let Some(through) = through {
+            self.through.add(through, part.duration_ns, 1);
+        } else if let Some(sample) = part.sample {
+            self.samples.add(sample, part.duration_ns, 1);
+        }
+        !std::mem::replace(&mut self.current.is_touched, true)
+    }
+
+    /// Adds time in which the owner waited itself, for something that is no lock.
+    pub(super) fn add_own_wait(
+        &mut self,
+        kind: WaitKind,
+        chain: ChainIndex,
+        lock: LockIndex,
+        duration_ns: u64,
+    ) {
+        self.own_waits.add((kind, chain, lock), duration_ns, 1);
+    }
+
+    /// Adds where a part of a wait lies.
+    pub(super) fn add_place(&mut self, wait: &Wait, start_ns: u64, end_ns: u64) {
+        self.coverage
+            .add(wait.id.trace, wait.lock, start_ns, end_ns);
+    }
+
+    /// Ends a wait of which parts were added, for a lock of a class, in a method.
+    pub(super) fn end_wait(&mut self, wait: &Wait, waiter: Value, lock_class: Option<ClassIndex>) {
+        let duration_ns = std::mem::take(&mut self.current).duration_ns.min(MAX_NS);
+        self.waits += 1;
+        self.duration_ns.add(duration_ns);
+        self.whole_ns.add(wait.duration_ns);
+        self.histogram.add(duration_ns, 1);
+        if wait.after_wait {
+            self.after_wait_ns.add(duration_ns);
+        }
+        let safepoint_ns = wait.safepoint_ns.min(wait.duration_ns);
+        self.safepoint_ns
+            .add_sum(Sum::from(safepoint_ns).part(duration_ns, wait.duration_ns));
+        let end_ns = wait.start_ns.saturating_add(wait.duration_ns);
+        self.series.add(wait.start_ns, end_ns, duration_ns);
+        if self.threads.len() < MAX_OBJECTS {
+            self.threads.insert(wait.thread);
+        }
+        self.locks.add(wait.lock, duration_ns, 1);
+        if self.waiters.len() < MAX_KEYS || self.waiters.contains_key(&waiter) {
+            let site = self
+                .waiters
+                .entry(waiter)
+                .or_insert_with(|| WaiterSite::new(lock_class));
+            site.add(wait, duration_ns);
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.duration_ns.add_sum(other.duration_ns);
+        self.contentions = self.contentions.saturating_add(other.contentions);
+        self.waits += other.waits;
+        let buckets = other.histogram.buckets();
+        self.histogram
+            .add_buckets(buckets.into_iter(), other.histogram.max_ns());
+        self.safepoint_ns.add_sum(other.safepoint_ns);
+        self.whole_ns.add_sum(other.whole_ns);
+        self.coverage.merge(&other.coverage);
+        self.parts_have_places &= other.parts_have_places;
+        self.series.merge(&other.series);
+        self.threads.extend(&other.threads);
+        self.owner_threads.extend(&other.owner_threads);
+        self.locks.merge(&other.locks);
+        for (&waiter, site) in &other.waiters {
+            self.waiters
+                .entry(waiter)
+                .or_insert_with(|| WaiterSite::new(site.lock_class))
+                .merge(site);
+        }
+        self.chains.merge(&other.chains);
+        self.through.merge(&other.through);
+        self.samples.merge(&other.samples);
+        self.after_wait_ns.add_sum(other.after_wait_ns);
+        self.own_waits.merge(&other.own_waits);
+    }
+
+    /// Returns the time in which any thread waited because of it, in nanoseconds, and whether that is exact.
+    pub(crate) fn wall_ns(&self) -> (u64, bool) {
+        let union_ns = self.coverage.covered().duration_ns;
+        match self.parts_have_places {
+            true => (union_ns, self.coverage.is_exact()),
+            false => {
+                let share = self.duration_ns.of(self.whole_ns);
+                ((union_ns as f64 * share).round() as u64, false)
+            }
+        }
+    }
+}
+
+impl WaiterSite {
+    fn new(lock_class: Option<ClassIndex>) -> Self {
+        Self {
+            lock_class,
+            duration_ns: 0,
+            waits: 0,
+            threads: SeededSet::default(),
+            locks: Tally::new(MAX_KEYS),
+            chains: Tally::new(MAX_KEYS),
+        }
+    }
+
+    fn add(&mut self, wait: &Wait, duration_ns: u64) {
+        self.duration_ns = self.duration_ns.saturating_add(duration_ns);
+        self.waits += 1;
+        if self.threads.len() < MAX_OBJECTS {
+            self.threads.insert(wait.thread);
+        }
+        self.locks.add(wait.lock, duration_ns, 1);
+        self.chains.add(wait.chain, duration_ns, 1);
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.duration_ns = self.duration_ns.saturating_add(other.duration_ns);
+        self.waits += other.waits;
+        self.threads.extend(&other.threads);
+        self.locks.merge(&other.locks);
+        self.chains.merge(&other.chains);
+    }
+}

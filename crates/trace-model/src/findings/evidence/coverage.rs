@@ -1,0 +1,238 @@
+//! The time covered by intervals that may overlap.
+
+use trace_analysis::LockIndex;
+
+/// The most separate intervals that are kept apart.
+const MAX_INTERVALS: usize = 1 << 14;
+
+/// A union of intervals, each of which is about a lock.
+#[derive(Clone, Debug)]
+pub(crate) struct Coverage<L = LockIndex> {
+    /// The trace that the intervals are of.
+    trace: u32,
+    /// In order, without overlaps.
+    intervals: Vec<Interval<L>>,
+    /// The sums of the traces before.
+    before: Covered,
+    /// How long intervals about different locks overlapped, in nanoseconds.
+    mixed_ns: u64,
+    /// How much of the gaps between intervals counts as covered, for want of memory, in nanoseconds.
+    filled_ns: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Interval<L> {
+    start_ns: u64,
+    end_ns: u64,
+    /// `None` if it is about several.
+    lock: Option<L>,
+}
+
+/// The size of a union of intervals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Covered {
+    /// The time covered, in nanoseconds.
+    pub(crate) duration_ns: u64,
+    /// The number of times without a gap.
+    pub(crate) periods: u64,
+}
+
+impl<L> Default for Coverage<L> {
+    fn default() -> Self {
+        Self {
+            trace: 0,
+            intervals: Vec::new(),
+            before: Covered::default(),
+            mixed_ns: 0,
+            filled_ns: 0,
+        }
+    }
+}
+
+impl<L: Copy + PartialEq> Coverage<L> {
+    /// Adds an interval of a trace that is about a lock. Intervals mostly come in the order in which they end.
+    pub(crate) fn add(&mut self, trace: u32, lock: L, start_ns: u64, end_ns: u64) {
+        if trace != self.trace {
+            self.finish_trace(trace);
+        }
+        if start_ns < end_ns {
+            self.insert(Interval {
+                start_ns,
+                end_ns,
+                lock: Some(lock),
+            });
+        }
+        if self.intervals.len() > MAX_INTERVALS {
+            self.fill_gaps();
+        }
+    }
+
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.before.add(other.before);
+        self.mixed_ns = self.mixed_ns.saturating_add(other.mixed_ns);
+        self.filled_ns = self.filled_ns.saturating_add(other.filled_ns);
+        if other.trace != self.trace {
+            self.finish_trace(other.trace);
+        }
+        for &interval in &other.intervals {
+            self.insert(interval);
+        }
+        if self.intervals.len() > MAX_INTERVALS {
+            self.fill_gaps();
+        }
+    }
+
+    pub(crate) fn covered(&self) -> Covered {
+        let mut covered = self.before;
+        covered.add(self.of_trace());
+        covered
+    }
+
+    /// Returns how long intervals about different locks overlapped, in nanoseconds.
+    pub(crate) fn mixed_ns(&self) -> u64 {
+        self.mixed_ns
+    }
+
+    /// Returns whether no gap was counted as covered.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.filled_ns == 0
+    }
+
+    fn of_trace(&self) -> Covered {
+        let durations_ns = self.intervals.iter().map(|it| it.end_ns - it.start_ns);
+        Covered {
+            duration_ns: durations_ns.sum(),
+            periods: self.intervals.len() as u64,
+        }
+    }
+
+    fn finish_trace(&mut self, next: u32) {
+        self.before.add(self.of_trace());
+        self.intervals.clear();
+        self.trace = next;
+    }
+
+    fn insert(&mut self, mut new: Interval<L>) {
+        let first = self
+            .intervals
+            .partition_point(|it| it.end_ns < new.start_ns);
+        let end = first + self.intervals[first..].partition_point(|it| it.start_ns <= new.end_ns);
+        for old in &self.intervals[first..end] {
+            if old.lock != new.lock || old.lock.is_none() {
+                let overlap_ns = old
+                    .end_ns
+                    .min(new.end_ns)
+                    .saturating_sub(old.start_ns.max(new.start_ns));
+                self.mixed_ns = self.mixed_ns.saturating_add(overlap_ns);
+            }
+        }
+        for old in &self.intervals[first..end] {
+            new.start_ns = new.start_ns.min(old.start_ns);
+            new.end_ns = new.end_ns.max(old.end_ns);
+            new.lock = new.lock.filter(|_| old.lock == new.lock);
+        }
+        self.intervals.splice(first..end, [new]);
+    }
+
+    /// Fills the shorter half of the gaps.
+    fn fill_gaps(&mut self) {
+        let gap_ns = |pair: &[Interval<L>]| pair[1].start_ns - pair[0].end_ns;
+        let mut gaps_ns: Vec<u64> = self.intervals.windows(2).map(gap_ns).collect();
+        let middle = gaps_ns.len() / 2;
+        let Some((_, &mut median_ns, _)) =
+            (middle < gaps_ns.len()).then(|| gaps_ns.select_nth_unstable(middle))
+        else {
+            return;
+        };
+        let mut kept: Vec<Interval<L>> = Vec::with_capacity(MAX_INTERVALS);
+        for interval in self.intervals.drain(..) {
+            match kept.last_mut() {
+                Some(last) if interval.start_ns - last.end_ns <= median_ns => {
+                    self.filled_ns += interval.start_ns - last.end_ns;
+                    last.end_ns = interval.end_ns;
+                    last.lock = last.lock.filter(|_| last.lock == interval.lock);
+                }
+                _ => kept.push(interval),
+            }
+        }
+        self.intervals = kept;
+    }
+}
+
+impl Covered {
+    fn add(&mut self, other: Self) {
+        self.duration_ns = self.duration_ns.saturating_add(other.duration_ns);
+        self.periods += other.periods;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(intervals: &[(u32, u64, u64)]) -> Coverage<u32> {
+        let mut coverage = Coverage::default();
+        for &(lock, start_ns, end_ns) in intervals {
+            coverage.add(0, lock, start_ns, end_ns);
+        }
+        coverage
+    }
+
+    #[test]
+    fn overlaps_count_once_and_locks_are_told_apart() {
+        let coverage = of(&[
+            (1, 10, 20),
+            (1, 15, 30),
+            (2, 40, 50),
+            (1, 45, 60),
+            (1, 70, 70),
+        ]);
+        let expected = Covered {
+            duration_ns: 40,
+            periods: 2,
+        };
+        assert_eq!(coverage.covered(), expected);
+        assert_eq!((coverage.mixed_ns(), coverage.is_exact()), (5, true));
+    }
+
+    #[test]
+    fn times_of_another_trace_are_others() {
+        let mut coverage = of(&[(1, 10, 20)]);
+        coverage.add(1, 1, 10, 20);
+        assert_eq!(coverage.covered().duration_ns, 20);
+        assert_eq!(coverage.covered().periods, 2);
+    }
+
+    #[test]
+    fn many_intervals_are_about_right() {
+        let intervals: Vec<_> = (0..40_000).map(|it| (1, it * 100, it * 100 + 90)).collect();
+        let coverage = of(&intervals);
+        let covered_ns = coverage.covered().duration_ns;
+        assert!(!coverage.is_exact() && coverage.intervals.len() <= MAX_INTERVALS);
+        assert_eq!(covered_ns - coverage.filled_ns, 40_000 * 90);
+    }
+
+    proptest! {
+        /// By marking each nanosecond, in any order, and merged of two halves.
+        #[test]
+        fn unions_are_right(
+            intervals in prop::collection::vec((0..3_u32, 0..200_u64, 0..40_u64), 0..40),
+            split in any::<prop::sample::Index>(),
+        ) {
+            let intervals: Vec<_> =
+                intervals.iter().map(|&(lock, start_ns, length_ns)| (lock, start_ns, start_ns + length_ns)).collect();
+            let mut marked = [false; 240];
+            for &(_, start_ns, end_ns) in &intervals {
+                marked[start_ns as usize..end_ns as usize].fill(true);
+            }
+            let expected_ns = marked.iter().filter(|&&it| it).count() as u64;
+            prop_assert_eq!(of(&intervals).covered().duration_ns, expected_ns);
+            let (first, rest) = intervals.split_at(split.index(intervals.len() + 1).min(intervals.len()));
+            let mut merged = of(first);
+            merged.merge(&of(rest));
+            prop_assert_eq!(merged.covered(), of(&intervals).covered());
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! What findings are made of: who caused how much waiting, of each kind of wait.
+//!
+//! A wait is counted for the code at the end of its chain of owners. Code that only stood in `lock()` itself
+//! while others waited for it causes nothing.
+
+mod cause;
+mod coverage;
+mod tally;
+mod time_series;
+
+use trace_analysis::{
+    Aspect, ChainIndex, Contention, Detail, DivisibleSink, Entities, MethodTable, Owner, RootEnd,
+    RootPart, ThreadIndex, Value, Wait, WaitKind, WaitSink,
+};
+
+use crate::hash::{SeededMap, SeededSet};
+use crate::sum::Sum;
+use coverage::Coverage;
+
+pub(crate) use cause::{Cause, CauseKey, Through, WaiterSite};
+pub(crate) use tally::Tally;
+
+/// The most causes of a kind that are kept apart.
+const MAX_CAUSES: usize = 4_096;
+/// The most threads whose waiting is known.
+const MAX_THREADS: usize = 1 << 16;
+/// The most waits without an end that are kept.
+const MAX_OPEN: usize = 1 << 14;
+
+/// Takes the waits of an analysis, and keeps what findings are made of.
+#[derive(Clone, Debug, Default)]
+pub struct Evidence {
+    kinds: [KindEvidence; WaitKind::ALL.len()],
+    methods: MethodTable,
+    /// Waits that had not ended: who is blocked for good is no other code's fault.
+    open: Vec<Wait>,
+    /// The causes of the wait at hand.
+    touched: Vec<usize>,
+}
+
+/// The waits of a kind.
+#[derive(Clone, Debug)]
+pub(crate) struct KindEvidence {
+    pub(crate) waits: u64,
+    pub(crate) duration_ns: Sum,
+    /// While the process did not run.
+    pub(crate) frozen_ns: Sum,
+    /// The time in which anybody waited.
+    pub(crate) coverage: Coverage,
+    pub(crate) threads: SeededSet<ThreadIndex>,
+    /// Where threads waited, and for which class of locks.
+    pub(crate) places: Tally<(Value, ChainIndex)>,
+    /// By the class of the lock that threads waited for.
+    pub(crate) locks: SeededMap<Value, LockClassEvidence>,
+    pub(crate) causes: indexmap::IndexMap<CauseKey, Cause, foldhash::fast::RandomState>,
+}
+
+/// The waits for locks of a class, whoever caused them.
+#[derive(Clone, Debug)]
+pub(crate) struct LockClassEvidence {
+    /// While the process ran.
+    pub(crate) duration_ns: Sum,
+    /// By direct owner, if that is no thread.
+    pub(crate) without_owner: Tally<Owner>,
+}
+
+impl Default for KindEvidence {
+    fn default() -> Self {
+        Self {
+            waits: 0,
+            duration_ns: Sum::default(),
+            frozen_ns: Sum::default(),
+            coverage: Coverage::default(),
+            threads: SeededSet::default(),
+            places: Tally::new(MAX_CAUSES),
+            locks: SeededMap::default(),
+            causes: indexmap::IndexMap::default(),
+        }
+    }
+}
+
+impl Default for LockClassEvidence {
+    fn default() -> Self {
+        Self {
+            duration_ns: Sum::default(),
+            without_owner: Tally::new(usize::MAX),
+        }
+    }
+}
+
+impl Evidence {
+    /// Creates an empty collection. Classes and packages called as one of `libraries` are not the program's.
+    pub fn new(libraries: Vec<String>) -> Self {
+        Self {
+            methods: MethodTable::new(libraries),
+            ..Self::default()
+        }
+    }
+
+    /// Returns what an analysis has to find out for it. Where it finds single contentions, the time in which
+    /// anybody waited because of a cause is exact.
+    pub fn detail(has_contentions: bool) -> Detail {
+        match has_contentions {
+            true => Detail::CONTENTIONS.with_samples(),
+            false => Detail::OWNERS.with_roots(),
+        }
+    }
+
+    pub(crate) fn kind(&self, kind: WaitKind) -> &KindEvidence {
+        &self.kinds[kind as usize]
+    }
+
+    pub(crate) fn methods(&self) -> &MethodTable {
+        &self.methods
+    }
+
+    /// Returns the same with the waits that had not ended, but for those of `stuck` threads.
+    pub(crate) fn with_open(&self, stuck: &SeededSet<ThreadIndex>, entities: &Entities) -> Self {
+        let mut whole = self.clone();
+        for wait in std::mem::take(&mut whole.open) {
+            if !stuck.contains(&wait.thread) {
+                whole.add(&wait, entities);
+            }
+        }
+        whole
+    }
+
+    fn add(&mut self, wait: &Wait, entities: &Entities) {
+        if wait.kind == WaitKind::Conditional && entities.is_worker_loop(wait.chain) {
+            return self.kinds[WaitKind::Idle as usize].add_total(wait, entities);
+        }
+        let kind = &mut self.kinds[wait.kind as usize];
+        kind.add_total(wait, entities);
+        if !matches!(wait.kind, WaitKind::Contention | WaitKind::Conditional) {
+            return;
+        }
+        kind.add_lock(wait, entities);
+        let mut direct = Vec::new();
+        let roots = match wait.roots.is_empty() {
+            true => {
+                direct.extend(wait.blame.iter().map(|blame| RootPart::direct(wait, blame)));
+                &direct
+            }
+            false => &wait.roots,
+        };
+        let follow_each_other = |pair: &[RootPart]| {
+            pair[0].start_ns.checked_add(pair[0].duration_ns) == Some(pair[1].start_ns)
+        };
+        let have_places = roots.windows(2).all(follow_each_other);
+        let mut contention = 0;
+        for part in roots {
+            let ends_before =
+                |it: &Contention| it.start_ns.saturating_add(it.duration_ns) <= part.start_ns;
+            contention += wait.contentions[contention.min(wait.contentions.len())..]
+                .iter()
+                .take_while(|it| ends_before(it))
+                .count();
+            let place = have_places.then_some(contention);
+            let names = (&mut self.methods, entities);
+            kind.add_part(wait, part, place, &mut self.touched, names);
+        }
+        let waiter = self.methods.value(wait.chain, wait.lock, entities);
+        let lock_class = entities.lock_class(wait.lock);
+        let end_ns = wait.start_ns.saturating_add(wait.duration_ns);
+        for at in self.touched.drain(..) {
+            let cause = &mut kind.causes[at];
+            cause.end_wait(wait, waiter, lock_class);
+            if !have_places {
+                cause.parts_have_places = false;
+                cause.add_place(wait, wait.start_ns, end_ns);
+            }
+        }
+    }
+}
+
+impl KindEvidence {
+    fn add_total(&mut self, wait: &Wait, entities: &Entities) {
+        let class = Value::of_lock_class(wait.lock, entities);
+        self.places.add((class, wait.chain), wait.duration_ns, 1);
+        self.waits += 1;
+        self.duration_ns.add(wait.duration_ns);
+        self.frozen_ns.add(wait.frozen_ns());
+        let end_ns = wait.start_ns.saturating_add(wait.duration_ns);
+        self.coverage
+            .add(wait.id.trace, wait.lock, wait.start_ns, end_ns);
+        if self.threads.len() < MAX_THREADS {
+            self.threads.insert(wait.thread);
+        }
+    }
+
+    fn add_lock(&mut self, wait: &Wait, entities: &Entities) {
+        let class = Value::of_lock_class(wait.lock, entities);
+        if self.locks.len() >= MAX_CAUSES && !self.locks.contains_key(&class) {
+            return;
+        }
+        let lock = self.locks.entry(class).or_default();
+        lock.duration_ns
+            .add(wait.duration_ns - wait.frozen_ns().min(wait.duration_ns));
+        for blame in wait
+            .blame
+            .iter()
+            .filter(|blame| blame.owner.thread().is_none())
+        {
+            lock.without_owner.add(blame.owner, blame.duration_ns, 1);
+        }
+    }
+
+    fn add_part(
+        &mut self,
+        wait: &Wait,
+        part: &RootPart,
+        place: Option<usize>,
+        touched: &mut Vec<usize>,
+        (methods, entities): (&mut MethodTable, &Entities),
+    ) {
+        if part.root.end == RootEnd::Owner(Owner::Frozen) {
+            return;
+        }
+        let held = part.without_last_wait();
+        let key = CauseKey {
+            lock_class: Aspect::RootLockClass.root_value(&held, entities, methods),
+            owner: Aspect::RootOwnerMethod.root_value(&held, entities, methods),
+        };
+        if self.causes.len() >= MAX_CAUSES && !self.causes.contains_key(&key) {
+            return;
+        }
+        let through = (held.root.depth > 1).then(|| Through {
+            lock_class: Value::of_lock_class(wait.lock, entities),
+            owner: Aspect::OwnerMethod.value(wait, part.owner, entities, methods),
+        });
+        let entry = self.causes.entry(key);
+        let at = entry.index();
+        let cause = entry.or_default();
+        if cause.add_part(&held, through, place) {
+            touched.push(at);
+        }
+        if let Some(waits) = part.root.held
+            && let RootEnd::Owner(Owner::Thread { chain, .. }) = part.root.end
+        {
+            cause.add_own_wait(waits.kind, chain, part.root.lock, part.duration_ns);
+        }
+        if place.is_some() {
+            let end_ns = part.start_ns.saturating_add(part.duration_ns);
+            cause.add_place(wait, part.start_ns, end_ns);
+        }
+    }
+
+    /// Returns how long threads waited while the process ran.
+    pub(crate) fn running_ns(&self) -> Sum {
+        self.duration_ns.without(self.frozen_ns)
+    }
+}
+
+impl WaitSink for Evidence {
+    fn wait(&mut self, wait: &Wait, entities: &Entities) {
+        if !wait.ended() && self.open.len() < MAX_OPEN {
+            self.open.push(wait.clone());
+        } else {
+            self.add(wait, entities);
+        }
+    }
+}
+
+impl DivisibleSink for Evidence {
+    fn part(&self) -> Self {
+        Self::new(self.methods.libraries().to_vec())
+    }
+
+    fn merge(&mut self, mut part: Self) {
+        for (kind, other) in self.kinds.iter_mut().zip(part.kinds) {
+            kind.merge(other);
+        }
+        self.methods.merge(&part.methods);
+        self.open.append(&mut part.open);
+    }
+}
+
+impl KindEvidence {
+    fn merge(&mut self, other: Self) {
+        self.waits += other.waits;
+        self.duration_ns.add_sum(other.duration_ns);
+        self.frozen_ns.add_sum(other.frozen_ns);
+        self.coverage.merge(&other.coverage);
+        self.threads.extend(other.threads);
+        self.places.merge(&other.places);
+        for (class, other) in other.locks {
+            let lock = self.locks.entry(class).or_default();
+            lock.duration_ns.add_sum(other.duration_ns);
+            lock.without_owner.merge(&other.without_owner);
+        }
+        for (key, cause) in other.causes {
+            self.causes.entry(key).or_default().merge(&cause);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Waiting for other threads, and for initializers.
+
+use super::super::facts::{Condition, Facts};
+use super::{Pattern, owner_or};
+
+/// The share of the time in which locks were free from which on their owners are not to blame.
+const MOSTLY_FREE: f64 = 0.5;
+
+pub(super) struct ClassInitialization;
+
+impl Pattern for ClassInitialization {
+    fn name(&self) -> &'static str {
+        "class-initialization"
+    }
+
+    fn check(&self, facts: &Facts) -> bool {
+        facts.is_initialization
+    }
+
+    fn sentence(&self, facts: &Facts) -> String {
+        if facts.owner.is_empty() && facts.of_locks(facts.free_ns) >= MOSTLY_FREE {
+            return format!(
+                "Threads waited {} for the {}, mostly after it had ended: they had been woken and \
+                 were not running yet",
+                facts.time(),
+                facts.lock_class
+            );
+        }
+        format!(
+            "Threads waited {} for the {}, which another one runs",
+            facts.time(),
+            facts.lock_class
+        )
+    }
+
+    fn remedy(&self) -> &'static str {
+        "Do less in the static initializer, or use the class once before the threads start."
+    }
+}
+
+pub(super) struct TakingTurns;
+
+impl Pattern for TakingTurns {
+    fn name(&self) -> &'static str {
+        "taking-turns"
+    }
+
+    fn check(&self, facts: &Facts) -> bool {
+        facts.is_conditional && facts.parks_directly && wake_each_other(facts)
+    }
+
+    fn sentence(&self, facts: &Facts) -> String {
+        format!(
+            "Threads take turns: they parked for {} until another one unparked them in {}",
+            facts.time(),
+            owner_or(facts, "unknown code")
+        )
+    }
+
+    fn remedy(&self) -> &'static str {
+        "Do more between two turns, or let one thread do the work of both: each turn costs the time \
+         to wake a thread. A queue between them lets both run."
+    }
+}
+
+pub(super) struct PoolTooSmall;
+
+impl Pattern for PoolTooSmall {
+    fn name(&self) -> &'static str {
+        "pool-too-small"
+    }
+
+    fn check(&self, facts: &Facts) -> bool {
+        facts.is_conditional && wake_each_other(facts)
+    }
+
+    fn sentence(&self, facts: &Facts) -> String {
+        format!(
+            "Threads waited {} until others gave something back in {}: it looks like a pool that is \
+             too small",
+            facts.time(),
+            facts.owner
+        )
+    }
+
+    fn remedy(&self) -> &'static str {
+        "Keep what the pool lends for a shorter time, give it back before slow work, or make the \
+         pool larger if what is behind it can take that."
+    }
+}
+
+pub(super) struct WaitsWhileHolding;
+
+impl Pattern for WaitsWhileHolding {
+    fn name(&self) -> &'static str {
+        "waits-while-holding"
+    }
+
+    fn check(&self, facts: &Facts) -> bool {
+        !facts.is_conditional && facts.condition.is_some()
+    }
+
+    fn sentence(&self, facts: &Facts) -> String {
+        let Condition {
+            waits_in,
+            waits_for,
+        } = facts.condition.clone().unwrap_or_default();
+        format!(
+            "{} holds {} and waits for another thread meanwhile, in {waits_in} ({waits_for}): threads waited \
+             {} for it",
+            owner_or(facts, "Unknown code"),
+            facts.lock_class,
+            facts.time()
+        )
+    }
+
+    fn remedy(&self) -> &'static str {
+        "Release the lock before waiting for another thread. If that thread needs the lock too, this is a deadlock."
+    }
+}
+
+pub(super) struct LongCondition;
+
+impl Pattern for LongCondition {
+    fn name(&self) -> &'static str {
+        "long-wait"
+    }
+
+    fn check(&self, facts: &Facts) -> bool {
+        facts.is_conditional
+    }
+
+    fn sentence(&self, facts: &Facts) -> String {
+        format!(
+            "Threads waited {} until {} woke them",
+            facts.time(),
+            owner_or(facts, "another thread")
+        )
+    }
+
+    fn remedy(&self) -> &'static str {
+        "Let the waking thread finish sooner, or give the waiting threads other work meanwhile."
+    }
+}
+
+/// Returns whether the threads that wait also wake each other.
+fn wake_each_other(facts: &Facts) -> bool {
+    2 * facts.waking_waiters >= facts.threads && facts.threads > 1
+}
