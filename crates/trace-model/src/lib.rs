@@ -70,9 +70,8 @@ pub use columns::{
 pub use dimension::{Dimension, UnknownDimension};
 pub use distribution::{Distribution, DistributionBucket, DistributionQuery};
 pub use findings::{
-    Code, Conclusions, DeadlockRecord, DeadlockedThread, Evidence, Finding, FindingConfidence, Named,
-    OtherWaits, OwnerPlace, Quiet, Saving, ThreadBehind, Through, WaitingCode, deadlocks,
-    sort_by_saving,
+    Code, Conclusions, DeadlockRecord, DeadlockedThread, Evidence, Finding, FindingConfidence,
+    Named, OtherWaits, OwnerPlace, Quiet, Saving, ThreadBehind, Through, WaitingCode, deadlocks,
 };
 pub use groups::{Group, Groups, Omitted, Query, Range};
 pub use lanes::{Lane, LaneBy, LaneContent, LaneWait, Lanes, LanesQuery, OmittedLanes, Segment};

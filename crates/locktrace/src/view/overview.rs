@@ -85,6 +85,7 @@ impl<'a> Overview<'a> {
             findings,
             quiet,
             other_waits,
+            ..
         } = state.conclusions(entities);
         let state = &*state;
         let traces = state.model.traces();

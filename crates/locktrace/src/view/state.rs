@@ -6,7 +6,7 @@ use trace_analysis::{
     EndedHolds, Entities, Snapshot, StillBlocked, TraceInput, TraceSummary, Wait, WaitSink, WhatIf,
 };
 use trace_format::{Counter, FileHeader};
-use trace_model::{Arrangement, Conclusions, Evidence, Model, sort_by_saving};
+use trace_model::{Arrangement, Conclusions, Evidence, Model};
 
 use crate::outcome::Outcome;
 use crate::problem;
@@ -102,8 +102,8 @@ impl State {
         self.findings.found.clone()
     }
 
-    /// Finds what to fix in all that was read, and what that would save. Calls `in_between` between
-    /// two predictions.
+    /// Finds what to fix in all that was read, and what that would save. Calls `in_between` before
+    /// the predictions.
     pub(crate) fn find_the_rest(
         &mut self,
         entities: &Entities,
@@ -116,14 +116,8 @@ impl State {
         in_between(self);
         if let Some(mut what_if) = self.what_if.take() {
             let processors = self.processors();
-            for at in 0..self.findings.found.findings.len() {
-                self.findings.found.findings[at].predict_saving(&mut what_if, processors, entities);
-                in_between(self);
-            }
-            sort_by_saving(
-                &mut self.findings.found.findings,
-                self.model.contention_ns(),
-            );
+            let found = &mut self.findings.found;
+            found.predict_savings(&mut what_if, processors, entities);
         }
         self.findings.are_final = true;
     }

@@ -14,7 +14,8 @@ pub struct WaitSums {
 }
 
 impl WaitSums {
-    fn add(&mut self, other: Self) {
+    /// Adds other sums.
+    pub fn add(&mut self, other: Self) {
         self.waits = self.waits.saturating_add(other.waits);
         self.duration_ns = self.duration_ns.saturating_add(other.duration_ns);
         self.begun_before = self.begun_before.saturating_add(other.begun_before);

@@ -14,10 +14,11 @@ mod pattern;
 mod quiet;
 mod saving;
 
-use trace_analysis::{Entities, StillBlocked, WaitKind};
+use trace_analysis::{Entities, StillBlocked, WaitKind, WhatIf};
 
 use self::candidate::Candidates;
 use self::code::CodeNames;
+use self::saving::sort_by_saving;
 
 pub use deadlock::{DeadlockRecord, DeadlockedThread, ThreadBehind, deadlocks};
 pub use evidence::Evidence;
@@ -25,7 +26,6 @@ pub use finding::{
     Code, Finding, FindingConfidence, Named, OwnerPlace, Saving, Through, WaitingCode,
 };
 pub use quiet::{OtherWaits, Quiet};
-pub use saving::sort_by_saving;
 
 /// The most findings: a person reads no more.
 const MAX_FINDINGS: usize = 5;
@@ -35,10 +35,29 @@ const MAX_FINDINGS: usize = 5;
 pub struct Conclusions {
     /// What to fix first, the most important first.
     pub findings: Vec<Finding>,
+    /// How long threads waited for locks while the process ran, in nanoseconds.
+    pub contention_ns: u64,
+    /// The same while it did not run.
+    pub frozen_ns: u64,
     /// If no lock is worth changing: how little threads were blocked.
     pub quiet: Option<Quiet>,
     /// What threads waited for that is no lock.
     pub other_waits: Vec<OtherWaits>,
+}
+
+impl Conclusions {
+    /// Predicts what the findings save, and sorts them by that.
+    pub fn predict_savings(
+        &mut self,
+        what_if: &mut WhatIf,
+        processors: Option<u64>,
+        entities: &Entities,
+    ) {
+        for finding in &mut self.findings {
+            finding.predict_saving(what_if, processors, entities);
+        }
+        sort_by_saving(&mut self.findings, self.contention_ns);
+    }
 }
 
 impl Evidence {
@@ -65,7 +84,10 @@ impl Evidence {
         let quiet = evidence.quiet(run_ns).filter(|_| findings.is_empty());
         findings.extend(candidates.findings(deadlock::blocked_ns(&deadlocks), quiet.is_some()));
         findings.truncate(MAX_FINDINGS);
+        let frozen_ns = evidence.kind(WaitKind::Contention).frozen_ns.ns();
         Conclusions {
+            contention_ns: others_ns.ns(),
+            frozen_ns,
             quiet,
             other_waits: evidence.other_waits(&names),
             findings,

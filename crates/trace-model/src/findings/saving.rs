@@ -26,7 +26,7 @@ fn saved_share(replay: &Replay) -> f64 {
 impl Finding {
     /// Predicts the saving if the code that held the locks is known. There is no prediction for deadlocks,
     /// initializers, which run once, and conditions.
-    pub fn predict_saving(
+    pub(super) fn predict_saving(
         &mut self,
         what_if: &mut WhatIf,
         processors: Option<u64>,
@@ -62,7 +62,7 @@ impl Finding {
 
 /// Sorts findings by what they save at most, deadlocks first. A finding without a prediction counts with all
 /// of its waiting. `contention_ns` is how long threads waited for locks while the process ran.
-pub fn sort_by_saving(findings: &mut [Finding], contention_ns: u64) {
+pub(super) fn sort_by_saving(findings: &mut [Finding], contention_ns: u64) {
     let at_most_ns = |finding: &Finding| match &finding.saving {
         Some(saving) => saving.share_at_most * contention_ns as f64,
         None => finding.duration_ns.ns() as f64,

@@ -1,68 +1,15 @@
-//! What to fix first, in words.
+//! The summary in words.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 
-use clap::{Args, ValueEnum};
 use trace_analysis::WaitKind;
-use trace_model::{Arrangement, Code, Conclusions, Finding, OtherWaits, Quiet, Saving};
+use trace_model::{Code, Finding, OtherWaits, Quiet, Saving};
 use trace_report::facts;
 use trace_report::name::printable;
 use trace_report::style::{BOLD, DIM};
 
-use crate::outcome::{self, Outcome};
+use super::Summary;
 use crate::text::human::{count, duration, percent, plural};
-use crate::view::answer::Question;
-use crate::view::loader::Loader;
-use crate::view::progress_bar::progress_bar;
-use crate::view::state::State;
-use crate::view::traces::{ModelArguments, open, targets};
-use crate::{output, problem};
-
-const SUMMARY_NOTES: &str = "\
-Prints at most five findings. A finding blames the code at the end of the chain of owners: a thread
-that only waits in lock() itself is not to blame for those that wait behind it. Patterns:
-  deadlock                 threads block each other for good
-  class-initialization     threads wait for a static initializer
-  waits-while-holding      the owner waits for another thread while it holds the lock
-  writer-behind-readers    a reader keeps a writer out, and other readers queue behind the writer
-  notify-storm             threads woken from Object.wait queue up for the lock again
-  one-map-key              threads wait while one key or bin of a concurrent map is computed
-  uneven-stripes           one of several locks takes nearly all waits of the same code
-  fair-lock                a fair lock is held for short times, so each hand-over wakes a thread
-  convoy                   short holds, and most of the time goes into waking the next thread
-  many-locks-of-one-class  the lock is divided already
-  one-global-lock          one lock object serializes many methods
-  many-short-holds         the lock is held for short times, but often
-  long-hold                the lock is held for long
-  taking-turns             threads park until others like them, which park too, unpark them
-  pool-too-small           threads wait until others like them give something back
-  long-wait                threads wait until other threads wake them
-
-Waiting for another thread or for a pool is reported if it took longer than waiting for locks. Idle
-workers never are.
-
-If threads are blocked for less than 0.5 % of the run and for less than 1 % of their own time, no
-lock is worth changing, and the summary shows what threads wait for instead.";
-
-#[derive(Args, Debug)]
-#[command(after_long_help = SUMMARY_NOTES)]
-pub(crate) struct SummaryArguments {
-    #[command(flatten)]
-    pub(crate) model: ModelArguments,
-
-    /// Output format
-    #[arg(long, value_enum, default_value_t = SummaryFormat::Text)]
-    pub(crate) format: SummaryFormat,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SummaryFormat {
-    /// Sentences for people
-    Text,
-    /// One JSON object
-    Json,
-}
 
 /// Lines are not longer than that, however wide the terminal.
 const MAX_WIDTH: usize = 100;
@@ -70,20 +17,17 @@ const TITLE_INDENT: usize = 3;
 const VALUE_INDENT: usize = 14;
 
 /// Returns text for people, for a terminal of `width` columns.
-pub(crate) fn render(state: &State, found: &Conclusions, width: Option<usize>) -> String {
+pub(super) fn render(summary: &Summary, width: Option<usize>) -> String {
+    let found = &summary.conclusions;
     let mut text = String::new();
-    for summary in &state.summaries {
-        facts::add_trace(&mut text, summary);
+    for trace in &summary.traces {
+        facts::add_trace(&mut text, trace);
     }
-    let totals = state.model.totals(WaitKind::Contention);
+    let totals = summary.totals(WaitKind::Contention);
     let waits = plural(totals.waits, "wait");
     let blocked = format!("{} in {waits}", duration(totals.duration_ns));
     facts::add(&mut text, "Blocked", &blocked);
-    facts::add_frozen(
-        &mut text,
-        state.model.confidence().frozen_ns,
-        totals.duration_ns,
-    );
+    facts::add_frozen(&mut text, found.frozen_ns, totals.duration_ns);
     let width = width.unwrap_or(MAX_WIDTH).clamp(40, MAX_WIDTH);
     if let Some(quiet) = &found.quiet {
         add_quiet(&mut text, quiet, width);
@@ -283,26 +227,4 @@ fn wrapped(text: &str, width: usize, indent: usize) -> String {
         }
     }
     lines.join(&format!("\n{:indent$}", ""))
-}
-
-/// `locktrace summary`.
-pub(crate) fn run(arguments: &SummaryArguments) -> outcome::Result<Outcome> {
-    let traces = open(&targets(&arguments.model))?;
-    let arrangement = Arrangement::OneAfterTheOther;
-    let loader = Loader::new(traces, arrangement, &arguments.model.library);
-    let mut loaded = loader.load(&mut progress_bar())?;
-    match arguments.format {
-        SummaryFormat::Text => {
-            let found = loaded.state.conclusions(&loaded.entities);
-            output::print(&render(&loaded.state, &found, output::terminal_width()))?;
-        }
-        SummaryFormat::Json => {
-            let answer = loaded.state.answer(&Question::Overview, &loaded.entities)?;
-            let mut out = output::machine();
-            out.write_all(answer.as_bytes())?;
-            out.write_all(b"\n")?;
-            out.flush()?;
-        }
-    }
-    Ok(problem::complain(&loaded.state.summaries))
 }
