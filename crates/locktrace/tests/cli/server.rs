@@ -428,8 +428,26 @@ fn a_trace_that_is_being_written_grows_to_the_whole() {
         ("lanes", json!({"by": "lock", "px": 100})),
     ] {
         let path = format!("api/{topic}");
-        let expected = read_at_once.answer(&path, &question);
-        assert_eq!(server.answer(&path, &question), expected, "{topic}");
+        // Waits are numbered as they come, and those of a whole trace come when their root owners are known.
+        let [found, expected] = [&server, &read_at_once].map(|server| {
+            let mut answer = server.answer(&path, &question);
+            remove_ids(&mut answer);
+            answer
+        });
+        assert!(found == expected, "{topic}");
+    }
+}
+
+fn remove_ids(answer: &mut Value) {
+    match answer {
+        Value::Array(values) => values.iter_mut().for_each(remove_ids),
+        Value::Object(fields) => {
+            for number in ["id", "wait"] {
+                fields.remove(number);
+            }
+            fields.values_mut().for_each(remove_ids);
+        }
+        _ => {}
     }
 }
 

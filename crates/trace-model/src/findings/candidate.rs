@@ -29,7 +29,7 @@ const AT_START: f64 = 0.9;
 /// A shorter run is all start-up.
 const MIN_RUN_NS: u64 = 5_000_000_000;
 /// The least share of the owner's time that has to be sampled to say where it was.
-const MIN_SAMPLED: f64 = 0.2;
+const MIN_SAMPLED: f64 = 0.05;
 /// The share of overlaps up to which threads wait for one lock at a time.
 const FEW_OVERLAPS: f64 = 0.05;
 
@@ -51,6 +51,8 @@ struct Candidate<'a> {
     of_kind: &'a KindEvidence,
     /// The whole of all shares.
     total_ns: Sum,
+    /// The code that had the locks, if any is known; where they were mostly free, in between.
+    owner: Option<(Value, &'a Cause)>,
 }
 
 impl Candidates<'_> {
@@ -79,8 +81,10 @@ impl Candidates<'_> {
         let is_large = |cause: &Cause| {
             total_ns > Sum::default() && cause.duration_ns.of(total_ns) >= MIN_SHARE
         };
+        // Where a lock is mostly free while threads wait, it is one finding, whoever had it in between.
         let wanted = causes.filter(|(key, cause)| {
-            is_large(cause) && (!is_nobody(key.owner) || is_mostly_nobodys(of_kind, key))
+            let nobodys = mostly_nobodys(of_kind, key.lock_class);
+            is_large(cause) && nobodys.map_or(!is_nobody(key.owner), |nobodys| nobodys == **key)
         });
         let mut candidates: Vec<_> = wanted
             .map(|(&key, cause)| Candidate {
@@ -89,6 +93,10 @@ impl Candidates<'_> {
                 cause,
                 of_kind,
                 total_ns,
+                owner: match key.owner {
+                    Value::Free => self.largest_owner(of_kind, key.lock_class),
+                    owner => (!is_nobody(owner)).then_some((owner, cause)),
+                },
             })
             .collect();
         candidates.sort_by_cached_key(|it| {
@@ -97,6 +105,23 @@ impl Candidates<'_> {
         });
         candidates.truncate(MAX_CANDIDATES);
         candidates
+    }
+
+    /// Returns the code that had locks of a class longest.
+    fn largest_owner<'c>(
+        &self,
+        of_kind: &'c KindEvidence,
+        lock_class: Value,
+    ) -> Option<(Value, &'c Cause)> {
+        let causes = of_kind.causes.iter();
+        let same = causes.filter(|(key, _)| key.lock_class == lock_class && !is_nobody(key.owner));
+        let largest = same.min_by_key(|(key, cause)| {
+            (
+                std::cmp::Reverse(cause.duration_ns),
+                self.names.key(key.owner),
+            )
+        });
+        largest.map(|(key, cause)| (key.owner, cause))
     }
 
     fn finding(&self, candidate: &Candidate<'_>) -> Finding {
@@ -112,11 +137,14 @@ impl Candidates<'_> {
             pattern: pattern.name(),
             title: pattern.sentence(&facts),
             remedy: pattern.remedy(),
-            owner: (!is_nobody(key.owner)).then(|| self.owner_code(candidate)),
+            owner: candidate
+                .owner
+                .map(|owner| self.owner_code(candidate.key, owner)),
             waiters: self.waiters(cause),
             waiter_sites: facts.waiter_sites,
             through: self.through(cause),
             owner_places: self.owner_places(cause),
+            owner_sampled: sampled_share(cause),
             duration_ns: cause.duration_ns,
             share: facts.share,
             wall_ns,
@@ -144,6 +172,7 @@ impl Candidates<'_> {
             cause,
             of_kind,
             total_ns,
+            ..
         } = *candidate;
         let class = self.names.lock_class(key.lock_class);
         let lock_class = self.names.label(key.lock_class);
@@ -165,13 +194,14 @@ impl Candidates<'_> {
         let covered = cause.coverage.covered();
         let is_conditional = kind == WaitKind::Conditional;
         Facts {
-            owner: match key.owner {
-                Value::Chain(ChainIndex::NOT_RELEASED) => {
+            owner: match candidate.owner {
+                Some((Value::Chain(ChainIndex::NOT_RELEASED), _)) => {
                     "A thread that had not released it at the end of the trace".to_owned()
                 }
-                owner if is_nobody(owner) => String::new(),
-                owner => self.names.label(owner),
+                Some((owner, _)) => self.names.label(owner),
+                None => String::new(),
             },
+            is_free: key.owner == Value::Free,
             is_conditional,
             parks_directly: largest_site
                 .zip(site_chain)
@@ -234,7 +264,7 @@ impl Candidates<'_> {
         let causes = candidate.of_kind.causes.iter();
         let same = causes.filter(|(key, _)| key.lock_class == candidate.key.lock_class);
         let wakers: SeededSet<ThreadIndex> = same
-            .flat_map(|(_, cause)| cause.owner_threads.iter().copied())
+            .flat_map(|(_, cause)| cause.owner_threads.iter())
             .collect();
         let waiting = candidate.cause.threads.iter();
         waiting.filter(|thread| wakers.contains(thread)).count() as u64
@@ -293,10 +323,10 @@ impl Candidates<'_> {
         })
     }
 
-    fn owner_code(&self, candidate: &Candidate<'_>) -> Code {
-        let chain = self.largest_chain(&candidate.cause.chains);
-        let class = self.names.lock_class(candidate.key.lock_class);
-        self.names.code(candidate.key.owner, chain, class)
+    fn owner_code(&self, key: CauseKey, (owner, cause): (Value, &Cause)) -> Code {
+        let chain = self.largest_chain(&cause.chains);
+        self.names
+            .code(owner, chain, self.names.lock_class(key.lock_class))
     }
 
     fn waiters(&self, cause: &Cause) -> Vec<WaitingCode> {
@@ -335,14 +365,10 @@ impl Candidates<'_> {
 
     /// Returns where the owner was while it held the lock, as far as enough of that time was sampled.
     fn owner_places(&self, cause: &Cause) -> Vec<OwnerPlace> {
-        let sampled_ns = cause.samples.total_ns();
-        let direct_ns = cause
-            .duration_ns
-            .ns()
-            .saturating_sub(cause.through.total_ns());
-        if sampled_ns == 0 || (sampled_ns as f64) < MIN_SAMPLED * direct_ns as f64 {
+        if sampled_share(cause) < MIN_SAMPLED {
             return Vec::new();
         }
+        let sampled_ns = cause.samples.total_ns();
         let mut places = std::collections::BTreeMap::<String, u64>::new();
         for (chain, sum) in cause.samples.iter() {
             *places.entry(self.names.place(chain)).or_default() += sum.duration_ns;
@@ -412,17 +438,24 @@ impl Candidates<'_> {
     }
 }
 
+/// Returns the share of the time of direct owners in which it is known where they were, 0 to 1.
+fn sampled_share(cause: &Cause) -> f64 {
+    let through_ns = cause.through.total_ns();
+    let direct_ns = cause.duration_ns.ns().saturating_sub(through_ns);
+    cause.samples.total_ns() as f64 / direct_ns.max(1) as f64
+}
+
 /// Returns whether no thread is known as the owner.
 fn is_nobody(owner: Value) -> bool {
     matches!(owner, Value::Free | Value::UnknownOwner(_) | Value::Cycle)
 }
 
-/// Returns whether nobody is known to have had the locks of a cause most of the time, and this is the
-/// largest such cause.
-fn is_mostly_nobodys(of_kind: &KindEvidence, wanted: &CauseKey) -> bool {
+/// Returns the largest cause of waiting for locks of a class of which nobody is the owner, if nobody is known
+/// to have had the locks most of the time.
+fn mostly_nobodys(of_kind: &KindEvidence, lock_class: Value) -> Option<CauseKey> {
     let same = || {
         let causes = of_kind.causes.iter();
-        causes.filter(|(key, _)| key.lock_class == wanted.lock_class)
+        causes.filter(|(key, _)| key.lock_class == lock_class)
     };
     let sum_ns = |is_wanted: &dyn Fn(Value) -> bool| {
         let mut sum = Sum::default();
@@ -432,7 +465,6 @@ fn is_mostly_nobodys(of_kind: &KindEvidence, wanted: &CauseKey) -> bool {
         sum
     };
     let nobodys = same().filter(|(key, _)| is_nobody(key.owner));
-    let largest = nobodys.max_by_key(|(_, cause)| cause.duration_ns);
-    let is_largest = largest.is_some_and(|(key, _)| key == wanted);
-    is_largest && sum_ns(&is_nobody).of(sum_ns(&|_| true)) >= MOSTLY
+    let (largest, _) = nobodys.max_by_key(|(_, cause)| cause.duration_ns)?;
+    (sum_ns(&is_nobody).of(sum_ns(&|_| true)) >= MOSTLY).then_some(*largest)
 }

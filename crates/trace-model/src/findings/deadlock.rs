@@ -250,6 +250,7 @@ fn finding(deadlock: &DeadlockRecord, total_ns: Sum, run_ns: u64) -> Finding {
         waiter_sites: count,
         through: Vec::new(),
         owner_places: Vec::new(),
+        owner_sampled: 0.0,
         duration_ns,
         share: duration_ns.of(total_ns),
         // All of them last until the end.

@@ -10,6 +10,8 @@ pub(crate) struct Facts {
     pub(crate) lock_class: String,
     /// The owner's method, for people; empty if no thread is known as the owner.
     pub(crate) owner: String,
+    /// Whether it is about the time in which nobody held the locks.
+    pub(crate) is_free: bool,
     /// Whether threads waited for another thread, not for a lock.
     pub(crate) is_conditional: bool,
     /// Whether the code that waited longest calls `LockSupport.park` itself.

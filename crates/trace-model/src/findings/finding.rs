@@ -34,6 +34,8 @@ pub struct Finding {
     /// Where the owner was, by samples of its stack, the most time first; three at most. Empty if too little
     /// of its time was sampled.
     pub owner_places: Vec<OwnerPlace>,
+    /// The share of the owner's time that was sampled, 0 to 1.
+    pub owner_sampled: f64,
     /// The time waited because of it, in nanoseconds.
     pub duration_ns: Sum,
     /// Its share of all such waiting, 0 to 1.

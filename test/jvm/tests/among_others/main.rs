@@ -2,6 +2,7 @@
 //! as many run at once as there are processors, see `make test`. One that calls `jvm_tests::alone`
 //! belongs to the tests in `tests/alone`.
 
+mod advice;
 mod agent;
 mod agent_applications;
 mod agent_parks;

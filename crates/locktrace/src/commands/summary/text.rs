@@ -142,7 +142,15 @@ fn add_finding(text: &mut String, number: usize, finding: &Finding, width: usize
 fn owner_places(finding: &Finding, width: usize) -> String {
     let places = finding.owner_places.iter();
     let places = places.map(|it| format!("{} ({})", it.place, percent(it.share)));
-    wrapped(&places.collect::<Vec<_>>().join(", "), width, VALUE_INDENT)
+    let places = places.collect::<Vec<_>>().join(", ");
+    let sampled = match finding.owner_sampled {
+        ..0.5 => format!(
+            "; sampled in {} of its time",
+            percent(finding.owner_sampled)
+        ),
+        _ => String::new(),
+    };
+    wrapped(&(places + &sampled), width, VALUE_INDENT)
 }
 
 fn add_figures(text: &mut String, finding: &Finding, width: usize) {

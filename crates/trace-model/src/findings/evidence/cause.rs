@@ -2,13 +2,14 @@
 
 use trace_analysis::histogram::Histogram;
 use trace_analysis::{
-    ChainIndex, ClassIndex, LockIndex, Owner, RootEnd, RootPart, ThreadIndex, Value, Wait, WaitKind,
+    ChainIndex, ClassIndex, LockIndex, Owner, RootEnd, RootPart, Value, Wait, WaitKind,
 };
 
 use super::coverage::Coverage;
 use super::tally::Tally;
+use super::thread_set::ThreadSet;
 use super::time_series::TimeSeries;
-use crate::hash::{SeededMap, SeededSet};
+use crate::hash::SeededMap;
 use crate::sum::Sum;
 use crate::time_axis::MAX_NS;
 
@@ -33,8 +34,8 @@ pub(crate) struct Through {
 
 /// The most different things of a kind that a cause keeps apart.
 const MAX_KEYS: usize = 512;
-/// The most locks and threads of a cause.
-const MAX_OBJECTS: usize = 1 << 16;
+/// The most locks of a cause.
+const MAX_LOCKS: usize = 1 << 16;
 
 /// A cause of waiting.
 #[derive(Clone, Debug)]
@@ -52,9 +53,9 @@ pub(crate) struct Cause {
     pub(crate) parts_have_places: bool,
     pub(crate) series: TimeSeries,
     /// The threads that waited.
-    pub(crate) threads: SeededSet<ThreadIndex>,
+    pub(crate) threads: ThreadSet,
     /// The threads at the end of the chain.
-    pub(crate) owner_threads: SeededSet<ThreadIndex>,
+    pub(crate) owner_threads: ThreadSet,
     /// The locks that threads waited for.
     pub(crate) locks: Tally<LockIndex>,
     /// By the method that waited.
@@ -78,7 +79,7 @@ pub(crate) struct Cause {
 pub(crate) struct WaiterSite {
     pub(crate) duration_ns: u64,
     pub(crate) waits: u64,
-    pub(crate) threads: SeededSet<ThreadIndex>,
+    pub(crate) threads: ThreadSet,
     /// The class of the first lock that it waited for.
     pub(crate) lock_class: Option<ClassIndex>,
     pub(crate) locks: Tally<LockIndex>,
@@ -106,9 +107,9 @@ impl Default for Cause {
             coverage: Coverage::default(),
             parts_have_places: true,
             series: TimeSeries::default(),
-            threads: SeededSet::default(),
-            owner_threads: SeededSet::default(),
-            locks: Tally::new(MAX_OBJECTS),
+            threads: ThreadSet::default(),
+            owner_threads: ThreadSet::default(),
+            locks: Tally::new(MAX_LOCKS),
             waiters: SeededMap::default(),
             chains: Tally::new(MAX_KEYS),
             through: Tally::new(MAX_KEYS),
@@ -136,9 +137,7 @@ impl Cause {
         }
         self.current.duration_ns = self.current.duration_ns.saturating_add(part.duration_ns);
         if let RootEnd::Owner(Owner::Thread { thread, chain }) = part.root.end {
-            if self.owner_threads.len() < MAX_OBJECTS {
-                self.owner_threads.insert(thread);
-            }
+            self.owner_threads.add(thread);
             self.chains.add(chain, part.duration_ns, 1);
         }
         if let Some(through) = through {
@@ -181,9 +180,7 @@ impl Cause {
             .add_sum(Sum::from(safepoint_ns).part(duration_ns, wait.duration_ns));
         let end_ns = wait.start_ns.saturating_add(wait.duration_ns);
         self.series.add(wait.start_ns, end_ns, duration_ns);
-        if self.threads.len() < MAX_OBJECTS {
-            self.threads.insert(wait.thread);
-        }
+        self.threads.add(wait.thread);
         self.locks.add(wait.lock, duration_ns, 1);
         if self.waiters.len() < MAX_KEYS || self.waiters.contains_key(&waiter) {
             let site = self
@@ -206,8 +203,8 @@ impl Cause {
         self.coverage.merge(&other.coverage);
         self.parts_have_places &= other.parts_have_places;
         self.series.merge(&other.series);
-        self.threads.extend(&other.threads);
-        self.owner_threads.extend(&other.owner_threads);
+        self.threads.merge(&other.threads);
+        self.owner_threads.merge(&other.owner_threads);
         self.locks.merge(&other.locks);
         for (&waiter, site) in &other.waiters {
             self.waiters
@@ -241,7 +238,7 @@ impl WaiterSite {
             lock_class,
             duration_ns: 0,
             waits: 0,
-            threads: SeededSet::default(),
+            threads: ThreadSet::default(),
             locks: Tally::new(MAX_KEYS),
             chains: Tally::new(MAX_KEYS),
         }
@@ -250,9 +247,7 @@ impl WaiterSite {
     fn add(&mut self, wait: &Wait, duration_ns: u64) {
         self.duration_ns = self.duration_ns.saturating_add(duration_ns);
         self.waits += 1;
-        if self.threads.len() < MAX_OBJECTS {
-            self.threads.insert(wait.thread);
-        }
+        self.threads.add(wait.thread);
         self.locks.add(wait.lock, duration_ns, 1);
         self.chains.add(wait.chain, duration_ns, 1);
     }
@@ -260,7 +255,7 @@ impl WaiterSite {
     fn merge(&mut self, other: &Self) {
         self.duration_ns = self.duration_ns.saturating_add(other.duration_ns);
         self.waits += other.waits;
-        self.threads.extend(&other.threads);
+        self.threads.merge(&other.threads);
         self.locks.merge(&other.locks);
         self.chains.merge(&other.chains);
     }

@@ -112,24 +112,25 @@ impl<L: Copy + PartialEq> Coverage<L> {
         self.trace = next;
     }
 
-    fn insert(&mut self, mut new: Interval<L>) {
+    fn insert(&mut self, new: Interval<L>) {
+        match self.intervals.last_mut() {
+            Some(last) if new.start_ns < last.start_ns => self.insert_before_last(new),
+            Some(last) if new.start_ns <= last.end_ns => {
+                let mixed_ns = last.join(new);
+                self.mixed_ns = self.mixed_ns.saturating_add(mixed_ns);
+            }
+            _ => self.intervals.push(new),
+        }
+    }
+
+    fn insert_before_last(&mut self, mut new: Interval<L>) {
         let first = self
             .intervals
             .partition_point(|it| it.end_ns < new.start_ns);
         let end = first + self.intervals[first..].partition_point(|it| it.start_ns <= new.end_ns);
-        for old in &self.intervals[first..end] {
-            if old.lock != new.lock || old.lock.is_none() {
-                let overlap_ns = old
-                    .end_ns
-                    .min(new.end_ns)
-                    .saturating_sub(old.start_ns.max(new.start_ns));
-                self.mixed_ns = self.mixed_ns.saturating_add(overlap_ns);
-            }
-        }
-        for old in &self.intervals[first..end] {
-            new.start_ns = new.start_ns.min(old.start_ns);
-            new.end_ns = new.end_ns.max(old.end_ns);
-            new.lock = new.lock.filter(|_| old.lock == new.lock);
+        for &old in &self.intervals[first..end] {
+            let mixed_ns = new.join(old);
+            self.mixed_ns = self.mixed_ns.saturating_add(mixed_ns);
         }
         self.intervals.splice(first..end, [new]);
     }
@@ -156,6 +157,23 @@ impl<L: Copy + PartialEq> Coverage<L> {
             }
         }
         self.intervals = kept;
+    }
+}
+
+impl<L: Copy + PartialEq> Interval<L> {
+    /// Extends the interval to another one that it overlaps or touches. Returns how long both overlap, if
+    /// they are about different locks.
+    fn join(&mut self, other: Self) -> u64 {
+        let is_same = self.lock.is_some() && self.lock == other.lock;
+        let overlap_end_ns = self.end_ns.min(other.end_ns);
+        let overlap_ns = overlap_end_ns.saturating_sub(self.start_ns.max(other.start_ns));
+        self.start_ns = self.start_ns.min(other.start_ns);
+        self.end_ns = self.end_ns.max(other.end_ns);
+        if is_same {
+            return 0;
+        }
+        self.lock = None;
+        overlap_ns
     }
 }
 

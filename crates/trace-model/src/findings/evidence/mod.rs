@@ -6,8 +6,11 @@
 mod cause;
 mod coverage;
 mod tally;
+mod thread_set;
 mod time_series;
 
+use foldhash::fast::RandomState;
+use indexmap::IndexMap;
 use trace_analysis::{
     Aspect, ChainIndex, Contention, Detail, DivisibleSink, Entities, MethodTable, Owner, RootEnd,
     RootPart, ThreadIndex, Value, Wait, WaitKind, WaitSink,
@@ -19,11 +22,10 @@ use coverage::Coverage;
 
 pub(crate) use cause::{Cause, CauseKey, Through, WaiterSite};
 pub(crate) use tally::Tally;
+use thread_set::ThreadSet;
 
 /// The most causes of a kind that are kept apart.
 const MAX_CAUSES: usize = 4_096;
-/// The most threads whose waiting is known.
-const MAX_THREADS: usize = 1 << 16;
 /// The most waits without an end that are kept.
 const MAX_OPEN: usize = 1 << 14;
 
@@ -32,6 +34,8 @@ const MAX_OPEN: usize = 1 << 14;
 pub struct Evidence {
     kinds: [KindEvidence; WaitKind::ALL.len()],
     methods: MethodTable,
+    /// Whether a thread with a call chain waits for work.
+    worker_loops: SeededMap<ChainIndex, bool>,
     /// Waits that had not ended: who is blocked for good is no other code's fault.
     open: Vec<Wait>,
     /// The causes of the wait at hand.
@@ -47,12 +51,14 @@ pub(crate) struct KindEvidence {
     pub(crate) frozen_ns: Sum,
     /// The time in which anybody waited.
     pub(crate) coverage: Coverage,
-    pub(crate) threads: SeededSet<ThreadIndex>,
+    pub(crate) threads: ThreadSet,
     /// Where threads waited, and for which class of locks.
     pub(crate) places: Tally<(Value, ChainIndex)>,
     /// By the class of the lock that threads waited for.
     pub(crate) locks: SeededMap<Value, LockClassEvidence>,
-    pub(crate) causes: indexmap::IndexMap<CauseKey, Cause, foldhash::fast::RandomState>,
+    pub(crate) causes: IndexMap<CauseKey, Cause, RandomState>,
+    /// The position of the cause that was added to last.
+    recent_cause: usize,
 }
 
 /// The waits for locks of a class, whoever caused them.
@@ -71,10 +77,11 @@ impl Default for KindEvidence {
             duration_ns: Sum::default(),
             frozen_ns: Sum::default(),
             coverage: Coverage::default(),
-            threads: SeededSet::default(),
+            threads: ThreadSet::default(),
             places: Tally::new(MAX_CAUSES),
             locks: SeededMap::default(),
-            causes: indexmap::IndexMap::default(),
+            causes: IndexMap::default(),
+            recent_cause: 0,
         }
     }
 }
@@ -126,7 +133,7 @@ impl Evidence {
     }
 
     fn add(&mut self, wait: &Wait, entities: &Entities) {
-        if wait.kind == WaitKind::Conditional && entities.is_worker_loop(wait.chain) {
+        if wait.kind == WaitKind::Conditional && self.is_worker_loop(wait.chain, entities) {
             return self.kinds[WaitKind::Idle as usize].add_total(wait, entities);
         }
         let kind = &mut self.kinds[wait.kind as usize];
@@ -147,14 +154,9 @@ impl Evidence {
             pair[0].start_ns.checked_add(pair[0].duration_ns) == Some(pair[1].start_ns)
         };
         let have_places = roots.windows(2).all(follow_each_other);
-        let mut contention = 0;
+        let mut contentions = Contentions::new(wait);
         for part in roots {
-            let ends_before =
-                |it: &Contention| it.start_ns.saturating_add(it.duration_ns) <= part.start_ns;
-            contention += wait.contentions[contention.min(wait.contentions.len())..]
-                .iter()
-                .take_while(|it| ends_before(it))
-                .count();
+            let contention = contentions.number_at(part.start_ns);
             let place = have_places.then_some(contention);
             let names = (&mut self.methods, entities);
             kind.add_part(wait, part, place, &mut self.touched, names);
@@ -173,6 +175,48 @@ impl Evidence {
     }
 }
 
+/// Numbers the contentions of a wait. One that goes on after the process did not run is the same one.
+struct Contentions<'w> {
+    rest: &'w [Contention],
+    number: usize,
+    owner: Option<Owner>,
+    is_after_frozen: bool,
+}
+
+impl<'w> Contentions<'w> {
+    fn new(wait: &'w Wait) -> Self {
+        Self {
+            rest: &wait.contentions,
+            number: 0,
+            owner: None,
+            is_after_frozen: false,
+        }
+    }
+
+    /// Returns the number of the contention that goes on then. Times come in order.
+    fn number_at(&mut self, time_ns: u64) -> usize {
+        while let [first, rest @ ..] = self.rest
+            && first.start_ns <= time_ns
+        {
+            let is_same = self.is_after_frozen && self.owner == Some(first.owner);
+            self.is_after_frozen = first.owner == Owner::Frozen;
+            if !self.is_after_frozen {
+                self.number += usize::from(!is_same);
+                self.owner = Some(first.owner);
+            }
+            self.rest = rest;
+        }
+        self.number
+    }
+}
+
+impl Evidence {
+    fn is_worker_loop(&mut self, chain: ChainIndex, entities: &Entities) -> bool {
+        let known = self.worker_loops.entry(chain);
+        *known.or_insert_with(|| entities.is_worker_loop(chain))
+    }
+}
+
 impl KindEvidence {
     fn add_total(&mut self, wait: &Wait, entities: &Entities) {
         let class = Value::of_lock_class(wait.lock, entities);
@@ -183,9 +227,7 @@ impl KindEvidence {
         let end_ns = wait.start_ns.saturating_add(wait.duration_ns);
         self.coverage
             .add(wait.id.trace, wait.lock, wait.start_ns, end_ns);
-        if self.threads.len() < MAX_THREADS {
-            self.threads.insert(wait.thread);
-        }
+        self.threads.add(wait.thread);
     }
 
     fn add_lock(&mut self, wait: &Wait, entities: &Entities) {
@@ -221,16 +263,14 @@ impl KindEvidence {
             lock_class: Aspect::RootLockClass.root_value(&held, entities, methods),
             owner: Aspect::RootOwnerMethod.root_value(&held, entities, methods),
         };
-        if self.causes.len() >= MAX_CAUSES && !self.causes.contains_key(&key) {
+        let Some(at) = self.cause_at(key) else {
             return;
-        }
+        };
         let through = (held.root.depth > 1).then(|| Through {
             lock_class: Value::of_lock_class(wait.lock, entities),
             owner: Aspect::OwnerMethod.value(wait, part.owner, entities, methods),
         });
-        let entry = self.causes.entry(key);
-        let at = entry.index();
-        let cause = entry.or_default();
+        let cause = &mut self.causes[at];
         if cause.add_part(&held, through, place) {
             touched.push(at);
         }
@@ -243,6 +283,20 @@ impl KindEvidence {
             let end_ns = part.start_ns.saturating_add(part.duration_ns);
             cause.add_place(wait, part.start_ns, end_ns);
         }
+    }
+
+    /// Returns the position of a cause; `None` if there are too many.
+    fn cause_at(&mut self, key: CauseKey) -> Option<usize> {
+        let recent = self.causes.get_index(self.recent_cause);
+        if recent.is_none_or(|(recent, _)| *recent != key) {
+            if self.causes.len() >= MAX_CAUSES && !self.causes.contains_key(&key) {
+                return None;
+            }
+            let entry = self.causes.entry(key);
+            self.recent_cause = entry.index();
+            entry.or_default();
+        }
+        Some(self.recent_cause)
     }
 
     /// Returns how long threads waited while the process ran.
@@ -281,7 +335,7 @@ impl KindEvidence {
         self.duration_ns.add_sum(other.duration_ns);
         self.frozen_ns.add_sum(other.frozen_ns);
         self.coverage.merge(&other.coverage);
-        self.threads.extend(other.threads);
+        self.threads.merge(&other.threads);
         self.places.merge(&other.places);
         for (class, other) in other.locks {
             let lock = self.locks.entry(class).or_default();

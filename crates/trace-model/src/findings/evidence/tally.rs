@@ -2,13 +2,16 @@
 
 use std::hash::Hash;
 
-use crate::hash::SeededMap;
+use foldhash::fast::RandomState;
+use indexmap::IndexMap;
 
 /// Time and numbers by key. What comes when there are as many keys as allowed counts for none of them.
 #[derive(Clone, Debug)]
 pub(crate) struct Tally<K> {
-    sums: SeededMap<K, TallySum>,
+    sums: IndexMap<K, TallySum, RandomState>,
     max_keys: usize,
+    /// The position of the key that was added last: the next one is mostly the same.
+    recent: usize,
 }
 
 /// The sums of a key.
@@ -21,16 +24,26 @@ pub(crate) struct TallySum {
 impl<K: Copy + Eq + Hash> Tally<K> {
     pub(crate) fn new(max_keys: usize) -> Self {
         Self {
-            sums: SeededMap::default(),
+            sums: IndexMap::default(),
             max_keys,
+            recent: 0,
         }
     }
 
     pub(crate) fn add(&mut self, key: K, duration_ns: u64, count: u64) {
-        if self.sums.len() >= self.max_keys && !self.sums.contains_key(&key) {
-            return;
+        if self
+            .sums
+            .get_index(self.recent)
+            .is_none_or(|(recent, _)| *recent != key)
+        {
+            if self.sums.len() >= self.max_keys && !self.sums.contains_key(&key) {
+                return;
+            }
+            let entry = self.sums.entry(key);
+            self.recent = entry.index();
+            entry.or_default();
         }
-        let sum = self.sums.entry(key).or_default();
+        let sum = &mut self.sums[self.recent];
         sum.duration_ns = sum.duration_ns.saturating_add(duration_ns);
         sum.count += count;
     }

@@ -3,9 +3,6 @@
 use super::super::facts::{Condition, Facts};
 use super::{Pattern, owner_or};
 
-/// The share of the time in which locks were free from which on their owners are not to blame.
-const MOSTLY_FREE: f64 = 0.5;
-
 pub(super) struct ClassInitialization;
 
 impl Pattern for ClassInitialization {
@@ -18,7 +15,7 @@ impl Pattern for ClassInitialization {
     }
 
     fn sentence(&self, facts: &Facts) -> String {
-        if facts.owner.is_empty() && facts.of_locks(facts.free_ns) >= MOSTLY_FREE {
+        if facts.is_free {
             return format!(
                 "Threads waited {} for the {}, mostly after it had ended: they had been woken and \
                  were not running yet",

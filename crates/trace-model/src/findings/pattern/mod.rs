@@ -129,8 +129,7 @@ mod tests {
         });
         check("class-initialization", |facts| {
             facts.is_initialization = true;
-            facts.owner.clear();
-            facts.free_ns = Sum::from(90_000_000);
+            facts.is_free = true;
         });
         check("pool-too-small", |facts| {
             facts.is_conditional = true;

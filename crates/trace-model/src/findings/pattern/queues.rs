@@ -43,12 +43,11 @@ impl Pattern for FairLock {
 
     fn sentence(&self, facts: &Facts) -> String {
         format!(
-            "{} is fair and held for short times only, {} on average: each time the next thread in the \
-             queue has to be woken. Threads waited {} for {}",
+            "{} is fair, and {} holds it for short times only: threads waited {} for it, because the next \
+             thread in the queue has to be woken each time",
             facts.lock_class,
-            human::duration(facts.mean_part_ns()),
+            owner_or(facts, "unknown code"),
             facts.time(),
-            owner_or(facts, "it while nobody held it"),
         )
     }
 
@@ -72,7 +71,15 @@ impl Pattern for Convoy {
     }
 
     fn sentence(&self, facts: &Facts) -> String {
-        let between = facts.free_ns.max(facts.hand_off_ns);
+        if facts.is_free {
+            return format!(
+                "{} changes hands all the time: threads waited {} for it while nobody held it, until \
+                 the next thread was running after each release by {}",
+                facts.lock_class,
+                facts.time(),
+                owner_or(facts, "unknown code")
+            );
+        }
         if facts.owner.is_empty() {
             return format!(
                 "{} changes hands all the time: threads waited {} for it while nobody is known to \
@@ -87,7 +94,7 @@ impl Pattern for Convoy {
             facts.lock_class,
             facts.owner,
             facts.time(),
-            human::duration(between.ns())
+            human::duration(facts.free_ns.max(facts.hand_off_ns).ns())
         )
     }
 

@@ -1,0 +1,194 @@
+package scenarios;
+
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Programs with one planted cause of waiting each. Prints how long threads waited by their own clocks, in nanoseconds,
+ * from before they wanted a lock until they had it.
+ */
+public final class Advice {
+    private static final LongAdder WAITED_NS = new LongAdder();
+    private static final int ROUNDS = 12;
+
+    private static volatile int written;
+
+    private Advice() {
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        switch (args[0]) {
+            case "chain":
+                run(5, worker -> worker == 0 ? Inner::refresh : worker == 1 ? Outer::update : Outer::look);
+                break;
+            case "key":
+                run(6, worker -> Cache::load);
+                break;
+            case "stripes":
+                run(6, worker -> () -> Stripes.put(worker));
+                break;
+            case "format":
+                run(4, worker -> Ledger::print);
+                break;
+            case "fair":
+                run(6, worker -> Fair::count);
+                break;
+            default:
+                run(4, worker -> Ledger::touch);
+        }
+        System.out.println("waited " + WAITED_NS.sum());
+    }
+
+    private interface Plan {
+        Runnable of(int worker);
+    }
+
+    private static void run(int workers, Plan plan) throws InterruptedException {
+        Thread[] threads = new Thread[workers];
+        for (int worker = 0; worker < workers; worker++) {
+            Runnable round = plan.of(worker);
+            threads[worker] = new Thread(() -> {
+                for (int i = 0; i < ROUNDS; i++) {
+                    round.run();
+                }
+            }, "worker-" + worker);
+            threads[worker].start();
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+    }
+
+    private static void sleep(long milliseconds) {
+        try {
+            Thread.sleep(milliseconds);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Those who want it wait for its owner, which waits for the inner lock itself. */
+    private static final class Outer {
+        private static final Object LOCK = new Outer();
+
+        static void update() {
+            synchronized (LOCK) {
+                Inner.read();
+            }
+            sleep(1);
+        }
+
+        static void look() {
+            long from = System.nanoTime();
+            synchronized (LOCK) {
+                WAITED_NS.add(System.nanoTime() - from);
+            }
+            sleep(10);
+        }
+    }
+
+    /** Is held for long by {@code refresh}: the cause. */
+    private static final class Inner {
+        private static final Object LOCK = new Inner();
+
+        static void refresh() {
+            synchronized (LOCK) {
+                sleep(40);
+            }
+            sleep(1);
+        }
+
+        static void read() {
+            long from = System.nanoTime();
+            synchronized (LOCK) {
+                WAITED_NS.add(System.nanoTime() - from);
+            }
+        }
+    }
+
+    /** All want one key, which one of them computes. */
+    private static final class Cache {
+        private static final ConcurrentHashMap<String, Integer> MAP = new ConcurrentHashMap<>();
+
+        static void load() {
+            long from = System.nanoTime();
+            long[] begun = new long[1];
+            MAP.compute("key", (key, old) -> {
+                begun[0] = System.nanoTime();
+                return compute();
+            });
+            WAITED_NS.add(begun[0] - from);
+            sleep(5);
+        }
+
+        static Integer compute() {
+            sleep(20);
+            return 1;
+        }
+    }
+
+    /** Sixteen locks, nearly all of whose users have the same one. */
+    private static final class Stripes {
+        private static final Object[] LOCKS = new Object[16];
+
+        static {
+            for (int stripe = 0; stripe < LOCKS.length; stripe++) {
+                LOCKS[stripe] = new Stripes();
+            }
+        }
+
+        static void put(int worker) {
+            for (int i = 0; i < 10; i++) {
+                long from = System.nanoTime();
+                synchronized (LOCKS[worker < 2 && i == 0 ? 1 : 0]) {
+                    WAITED_NS.add(System.nanoTime() - from);
+                    sleep(1);
+                }
+            }
+        }
+    }
+
+    /** Formats while it holds its lock, or only touches it. */
+    private static final class Ledger {
+        private static final Object LOCK = new Ledger();
+
+        static void print() {
+            long from = System.nanoTime();
+            synchronized (LOCK) {
+                WAITED_NS.add(System.nanoTime() - from);
+                format();
+            }
+        }
+
+        static void format() {
+            long until = System.nanoTime() + 60_000_000;
+            while (System.nanoTime() < until) {
+                written += String.format("%08d %s %.3f", until, "statement", 1.5).length();
+            }
+        }
+
+        static void touch() {
+            synchronized (LOCK) {
+                written++;
+            }
+            sleep(60);
+        }
+    }
+
+    /** A fair lock that is held for microseconds only. */
+    private static final class Fair {
+        private static final ReentrantLock LOCK = new ReentrantLock(true);
+
+        static void count() {
+            for (int i = 0; i < 300; i++) {
+                LOCK.lock();
+                try {
+                    written++;
+                } finally {
+                    LOCK.unlock();
+                }
+            }
+        }
+    }
+}

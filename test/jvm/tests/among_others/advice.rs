@@ -1,0 +1,115 @@
+//! The first finding of programs with one planted cause names it, with its own remedy.
+
+use jvm_tests::{Run, check_program, locktrace};
+use serde_json::Value;
+
+/// The program's clocks include the time until a thread notices that it has the lock.
+const TOLERANCE: f64 = 0.1;
+
+#[test]
+fn the_owner_of_the_inner_lock_is_to_blame() {
+    let program = ["scenarios.Advice", "chain"];
+    check_program(&program, &[], |mode, run| {
+        let first = first(run, "long-hold", "scenarios.Advice$Inner.refresh");
+        let through = &first["through"][0];
+        let outer = ["lock_class", "owner"].map(|side| through[side]["label"].as_str());
+        let expected = ["scenarios.Advice$Outer", "scenarios.Advice$Outer.update"];
+        assert_eq!(outer, expected.map(Some), "{mode:?}: {first:#}");
+        check_time(&first, run);
+    });
+}
+
+#[test]
+fn one_key_of_a_map_is_to_blame() {
+    let program = ["scenarios.Advice", "key"];
+    check_program(&program, &[], |_, run| {
+        let first = first(
+            run,
+            "one-map-key",
+            "java.util.concurrent.ConcurrentHashMap.compute",
+        );
+        check_time(&first, run);
+    });
+}
+
+#[test]
+fn one_stripe_takes_nearly_all() {
+    let program = ["scenarios.Advice", "stripes"];
+    check_program(&program, &[], |_, run| {
+        let first = first(run, "uneven-stripes", "scenarios.Advice$Stripes.put");
+        check_time(&first, run);
+    });
+}
+
+#[test]
+fn the_owner_was_where_it_formatted() {
+    let program = ["scenarios.Advice", "format"];
+    check_program(&program, &[], |mode, run| {
+        let first = first(run, "long-hold", "scenarios.Advice$Ledger.print");
+        let places = first["owner_places"].as_array().expect("places");
+        let in_format = places.iter().filter(|place| {
+            let place = place["place"].as_str().expect("a place");
+            place == "java.lang.String.format ← scenarios.Advice$Ledger.format"
+        });
+        let share: f64 = in_format.filter_map(|place| place["share"].as_f64()).sum();
+        assert!(share > 0.8, "{mode:?}: {first:#}");
+        check_time(&first, run);
+    });
+}
+
+#[test]
+fn a_fair_lock_is_called_so() {
+    let program = ["scenarios.Advice", "fair"];
+    check_program(&program, &[], |mode, run| {
+        let found = summary(run);
+        let patterns = found["findings"].as_array().expect("findings").iter();
+        let patterns: Vec<_> = patterns.map(|it| it["pattern"].as_str()).collect();
+        assert_eq!(
+            patterns.first(),
+            Some(&Some("fair-lock")),
+            "{mode:?}: {found:#}"
+        );
+    });
+}
+
+#[test]
+fn little_contention_is_no_advice() {
+    let program = ["scenarios.Advice", "quiet"];
+    check_program(&program, &[], |mode, run| {
+        let found = summary(run);
+        assert!(found["quiet"].is_object(), "{mode:?}: {found:#}");
+        assert_eq!(found["findings"], Value::Array(Vec::new()), "{mode:?}");
+    });
+}
+
+fn summary(run: &Run) -> Value {
+    let trace = run.trace();
+    let arguments = ["summary", "--format", "json"].map(AsRef::as_ref);
+    let found = locktrace(arguments.into_iter().chain([trace.as_os_str()]));
+    assert_eq!(found.code, 0, "{}", found.stderr);
+    serde_json::from_str(&found.stdout).expect("JSON")
+}
+
+/// Returns the first finding, which has this pattern and owner.
+#[track_caller]
+fn first(run: &Run, pattern: &str, owner: &str) -> Value {
+    let found = summary(run);
+    let first = found["findings"][0].clone();
+    assert_eq!(first["pattern"], pattern, "{found:#}");
+    assert_eq!(first["owner"]["label"], owner, "{found:#}");
+    first
+}
+
+/// The time of a finding is what the threads waited by their own clocks.
+#[track_caller]
+fn check_time(finding: &Value, run: &Run) {
+    let waited_ns: f64 = run.lines_of("waited").next().expect("its clocks")[0]
+        .parse()
+        .expect("ns");
+    let found_ns = finding["duration_ns"].as_f64().expect("nanoseconds");
+    let difference = (found_ns - waited_ns).abs() / waited_ns;
+    assert!(
+        difference <= TOLERANCE,
+        "{found_ns} ns, not {waited_ns} ns: {finding:#}"
+    );
+}
