@@ -509,7 +509,7 @@ pub struct HeldInWait {
 }
 
 impl Root {
-    /// A root that held `lock`, after so many waits.
+    /// Returns a root that held `lock`, at the end of a chain of `depth` waits.
     pub(crate) fn at(end: RootEnd, lock: LockIndex, depth: u32) -> Self {
         Self {
             end,

@@ -81,7 +81,7 @@ impl Candidates<'_> {
         let is_large = |cause: &Cause| {
             total_ns > Sum::default() && cause.duration_ns.of(total_ns) >= MIN_SHARE
         };
-        // Where a lock is mostly free while threads wait, it is one finding, whoever had it in between.
+        // Where a lock is mostly free while threads wait, it is one finding, of all its owners together.
         let wanted = causes.filter(|(key, cause)| {
             let nobodys = mostly_nobodys(of_kind, key.lock_class);
             is_large(cause) && nobodys.map_or(!is_nobody(key.owner), |nobodys| nobodys == **key)

@@ -61,7 +61,7 @@ pub(crate) struct KindEvidence {
     recent_cause: usize,
 }
 
-/// The waits for locks of a class, whoever caused them.
+/// The waits for locks of a class, of all causes.
 #[derive(Clone, Debug)]
 pub(crate) struct LockClassEvidence {
     /// While the process ran.
