@@ -26,8 +26,8 @@ pub(crate) fn of(facts: &Facts, safepoint_ns: Sum) -> FindingConfidence {
         free >= 0.1,
         free >= 0.5,
         format!(
-            "for {} of the time in which threads waited for these locks they were free: woken \
-             threads were not running yet",
+            "the locks were free for {} of the time that threads waited for them: threads had been woken, \
+             but were not running yet",
             human::percent(free)
         ),
     );
@@ -35,8 +35,7 @@ pub(crate) fn of(facts: &Facts, safepoint_ns: Sum) -> FindingConfidence {
         unknown >= 0.1,
         true,
         format!(
-            "for {} of the time in which threads waited for these locks it is not known who had \
-             them",
+            "for {} of the time that threads waited for these locks, the owner is not known",
             human::percent(unknown)
         ),
     );
@@ -44,19 +43,19 @@ pub(crate) fn of(facts: &Facts, safepoint_ns: Sum) -> FindingConfidence {
         safepoint >= 0.1,
         safepoint >= 0.3,
         format!(
-            "{} of it was in safepoints, as garbage collections: those hold up all threads",
+            "{} of it was in safepoints, such as garbage collections, which stop all threads",
             human::percent(safepoint)
         ),
     );
     note(
         facts.waits < FEW_WAITS,
         true,
-        format!("there were only {} waits", facts.waits),
+        format!("only {}", human::plural(facts.waits, "wait")),
     );
     note(
         facts.owner.is_empty(),
         true,
-        "it is not known whose code this is".to_owned(),
+        "the code of the owner is not known".to_owned(),
     );
     let is_low = doubts > 1 || facts.waits < VERY_FEW_WAITS || unknown >= 0.5;
     let level = match (is_low, doubts) {

@@ -6,6 +6,8 @@
 mod cause;
 mod coverage;
 mod tally;
+#[cfg(test)]
+mod tests;
 mod thread_set;
 mod time_series;
 
