@@ -57,7 +57,9 @@ pub use aggregate::overloads::Overloads;
 pub use aggregate::pattern::{InvalidPattern, Pattern};
 pub use aggregate::selection::{Condition, Selection, Selector};
 pub use aggregate::statistics::{EventCount, Statistics};
-pub use aggregate::still_blocked::{BlockedThread, Deadlock, StillBlocked};
+pub use aggregate::still_blocked::StillBlocked;
+pub use aggregate::still_blocked::deadlock::Deadlock;
+pub use aggregate::still_blocked::hang::{Hang, Verdict};
 pub use aggregate::value::Value;
 pub use aggregate::wait_stats::{
     Durations, Figures, HoldFigures, LockFigures, ThreadFigures, WaitFigures,
@@ -77,9 +79,9 @@ pub use model::placeholder::PLACEHOLDERS;
 pub use model::signature::{is_method_descriptor, is_type_descriptor};
 pub use model::time_range::TimeRange;
 pub use model::wait::{
-    Blame, Contention, EndedHolds, HeldInWait, Holds, Mechanism, OpenWait, OwnWait, Owner,
-    OwnerActivity, Root, RootEnd, RootPart, SafepointPhase, UnknownOwner, Wait, WaitEnd, WaitId,
-    WaitKind,
+    Blame, Contention, EndedHolds, HeldInWait, HolderFacts, Holds, Mechanism, OpenWait, OwnWait,
+    Owner, OwnerActivity, Resource, Root, RootEnd, RootPart, SafepointPhase, Turnover,
+    UnknownOwner, Wait, WaitEnd, WaitId, WaitKind,
 };
 pub use model::wait_sink::{DivisibleSink, WaitSink};
 pub use pipeline::analysis::{Analysis, Findings, Limits, TraceAnalysis};

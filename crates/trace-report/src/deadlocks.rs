@@ -1,39 +1,30 @@
-//! Deadlocks, and the threads that were still blocked when a trace ended.
+//! Deadlocks.
 
 use std::fmt::Write;
 
 use serde::Serialize;
-use trace_analysis::{
-    BlockedThread, Chain, ChainIndex, Deadlock, Entities, Mechanism, TraceSummary,
-};
+use trace_analysis::{Chain, ChainIndex, Deadlock, Entities, Mechanism, OpenWait, TraceSummary};
 
-use crate::facts;
+use crate::hangs::words;
 use crate::human::{self, plural};
 use crate::name::printable;
 use crate::record::{FrameRecord, LockRecord, ThreadRecord, frames};
-use crate::report::Report;
 use crate::style::{ALARM, BOLD};
 
 /// Adds the deadlocks of all traces, for people.
-pub(crate) fn write(text: &mut String, report: &Report<'_>) {
-    for summary in report.summaries {
+pub fn write(text: &mut String, summaries: &[TraceSummary], entities: &Entities) {
+    for summary in summaries {
         for deadlock in summary.still_blocked.deadlocks() {
-            write_deadlock(text, summary, &deadlock, report);
+            let of_trace = match summaries.len() {
+                1 => String::new(),
+                _ => format!(" in {}", summary.file.path().display()),
+            };
+            write_deadlock(text, &of_trace, &deadlock, entities);
         }
     }
 }
 
-fn write_deadlock(
-    text: &mut String,
-    summary: &TraceSummary,
-    deadlock: &Deadlock,
-    report: &Report<'_>,
-) {
-    let of_trace = if report.summaries.len() > 1 {
-        format!(" in {}", summary.file.path().display())
-    } else {
-        String::new()
-    };
+fn write_deadlock(text: &mut String, of_trace: &str, deadlock: &Deadlock, entities: &Entities) {
     let _ = writeln!(
         text,
         "{ALARM}DEADLOCK    {} block each other{of_trace}, for {} until the trace ended{ALARM:#}",
@@ -41,7 +32,7 @@ fn write_deadlock(
         human::duration(deadlock.duration_ns()),
     );
     for place in 0..deadlock.threads.len() {
-        write_thread(text, deadlock, place, report.entities);
+        write_thread(text, deadlock, place, entities);
     }
     text.push('\n');
 }
@@ -98,62 +89,8 @@ fn write_chain(text: &mut String, chain: ChainIndex, entities: &Entities) {
     }
 }
 
-fn thread(blocked: &BlockedThread, entities: &Entities) -> String {
-    let thread = entities.thread(blocked.thread);
-    format!("\"{}\" #{}", printable(&thread.name), thread.java_id)
-}
-
-/// Adds the number of threads that were still blocked when the traces ended, or are blocked now,
-/// for people.
-pub(crate) fn write_still_blocked(text: &mut String, report: &Report<'_>) {
-    let record = StillBlockedRecord::new(report.summaries);
-    let is_one = record.threads == 1;
-    let (name, fact) = match report.summaries {
-        _ if record.threads == 0 => return,
-        [summary] if summary.goes_on => {
-            let verb = if is_one { "is" } else { "are" };
-            ("Now", format!("{verb} blocked, by now"))
-        }
-        _ => {
-            let verb = if is_one { "was" } else { "were" };
-            let fact = format!("{verb} still blocked when the trace ended,");
-            ("At the end", fact)
-        }
-    };
-    let fact = format!(
-        "{} {fact} for up to {}, {} in all",
-        plural(record.threads, "thread"),
-        human::duration(record.max_wait_ns),
-        human::duration(record.duration_ns),
-    );
-    facts::add(text, name, &fact);
-}
-
-/// The threads that were still blocked when the traces ended.
-#[derive(Serialize)]
-pub(crate) struct StillBlockedRecord {
-    threads: u64,
-    duration_ns: u64,
-    max_wait_ns: u64,
-}
-
-impl StillBlockedRecord {
-    pub(crate) fn new(summaries: &[TraceSummary]) -> Self {
-        let blocked = summaries
-            .iter()
-            .flat_map(|summary| summary.still_blocked.threads());
-        let mut record = Self {
-            threads: 0,
-            duration_ns: 0,
-            max_wait_ns: 0,
-        };
-        for blocked in blocked {
-            record.threads += 1;
-            record.duration_ns = record.duration_ns.saturating_add(blocked.duration_ns);
-            record.max_wait_ns = record.max_wait_ns.max(blocked.duration_ns);
-        }
-        record
-    }
+fn thread(blocked: &OpenWait, entities: &Entities) -> String {
+    words::name(blocked.thread, entities)
 }
 
 /// A deadlock, for machines.

@@ -5,11 +5,13 @@ use std::io::{self, Write};
 use serde::Serialize;
 use trace_analysis::{Aspect, Entities, Row, Rows, TraceSummary, UnknownOwner, Value};
 
-use crate::deadlocks::{self, DeadlockRecord, StillBlockedRecord};
+use crate::deadlocks::{self, DeadlockRecord};
+use crate::hangs::{self, HangRecord};
 use crate::human;
 use crate::owners::OwnersRecord;
 use crate::record::{FrameRecord, KindRecord, NamedNumbers, frames, kind_records, write_json};
 use crate::report::Report;
+use crate::still_waiting::StillWaitingRecord;
 
 impl Report<'_> {
     /// Writes the report as one JSON object.
@@ -25,6 +27,7 @@ impl Report<'_> {
 #[derive(Serialize)]
 struct ReportRecord<'a> {
     deadlocks: Vec<DeadlockRecord<'a>>,
+    hangs: Vec<HangRecord<'a>>,
     trace: TraceRecord<'a>,
     totals: TotalsRecord,
     tree: Vec<RowRecord<'a>>,
@@ -65,7 +68,9 @@ struct TotalsRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     owners: Option<OwnersRecord>,
     /// Threads that still waited for a lock when the traces ended.
-    still_blocked: StillBlockedRecord,
+    still_blocked: StillWaitingRecord,
+    /// Threads that still waited for another thread to do something, without idle workers.
+    still_waiting: StillWaitingRecord,
     /// All waits, whether they are in the tree or not.
     waits_of_all_kinds: Vec<KindRecord>,
 }
@@ -99,6 +104,7 @@ pub(crate) fn write(report: &Report<'_>, out: impl Write) -> io::Result<()> {
     let total_ns = report.main.totals.all.duration_ns;
     let record = ReportRecord {
         deadlocks: deadlocks::records(report.summaries, report.entities),
+        hangs: hangs::records(report.summaries, report.entities),
         trace: trace_record(report),
         totals: totals_record(report),
         tree: row_records(&report.main.rows, total_ns, report.entities),
@@ -146,7 +152,8 @@ fn totals_record(report: &Report<'_>) -> TotalsRecord {
         safepoint_ns: totals.safepoint_ns,
         reenter_after_wait_ns: totals.reenter_after_wait_ns,
         owners: report.owners,
-        still_blocked: StillBlockedRecord::new(report.summaries),
+        still_blocked: StillWaitingRecord::for_locks(report.summaries),
+        still_waiting: StillWaitingRecord::for_others(report.summaries, report.entities),
         waits_of_all_kinds: kind_records(&report.waits),
     }
 }

@@ -8,8 +8,9 @@
 
 #![forbid(unsafe_code)]
 
-mod deadlocks;
+pub mod deadlocks;
 pub mod facts;
+pub mod hangs;
 pub mod human;
 mod json;
 mod kinds;
@@ -21,11 +22,13 @@ mod question;
 mod recent;
 pub mod record;
 mod report;
+pub mod still_waiting;
 pub mod style;
 mod sums;
 mod table;
 mod tree;
 
+pub use hangs::words::HangWords;
 pub use kinds::Kinds;
 pub use live::LiveSums;
 pub use question::{DEFAULT_BY, Format, Question, Since};

@@ -93,7 +93,10 @@ impl<'a> Report<'a> {
             totals: sums.aggregation.totals(),
             rows: sums.aggregation.rows(limits, entities),
         };
-        let conditional = sums.conditional.as_ref().map(|conditional| Part {
+        let contention_ns = main.totals.all.duration_ns;
+        let conditional = sums.conditional.as_ref();
+        let conditional = conditional.filter(|conditional| conditional.ended_ns > contention_ns);
+        let conditional = conditional.map(|conditional| Part {
             kinds: Kinds::only(WaitKind::Conditional),
             totals: conditional.aggregation.totals(),
             rows: conditional.aggregation.rows(limits_beside, entities),
@@ -102,8 +105,7 @@ impl<'a> Report<'a> {
             summaries,
             aspects,
             waits,
-            conditional: conditional
-                .filter(|part| part.totals.all.duration_ns > main.totals.all.duration_ns),
+            conditional,
             main,
             owners: OwnersRecord::new(summaries),
             entities,

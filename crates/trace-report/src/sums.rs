@@ -21,6 +21,8 @@ pub struct ReportSums {
 #[derive(Clone, Debug)]
 pub(crate) struct Conditional {
     pub(crate) aggregation: Aggregation,
+    /// The time of the waits that ended, in nanoseconds: others may only have outlasted the trace.
+    pub(crate) ended_ns: u64,
     /// Whether a call chain belongs to such a worker.
     worker_loops: HashMap<ChainIndex, bool, RandomState>,
 }
@@ -78,6 +80,7 @@ impl DivisibleSink for ReportSums {
         self.aggregation.merge(&part.aggregation);
         if let (Some(conditional), Some(part)) = (&mut self.conditional, part.conditional) {
             conditional.aggregation.merge(&part.aggregation);
+            conditional.ended_ns = conditional.ended_ns.saturating_add(part.ended_ns);
         }
     }
 }
@@ -86,6 +89,7 @@ impl Conditional {
     fn new(aggregation: Aggregation) -> Self {
         Self {
             aggregation,
+            ended_ns: 0,
             worker_loops: HashMap::default(),
         }
     }
@@ -94,6 +98,9 @@ impl Conditional {
         let is_worker_loop = self.worker_loops.entry(wait.chain);
         if !*is_worker_loop.or_insert_with(|| entities.is_worker_loop(wait.chain)) {
             self.aggregation.add(wait, entities);
+            if wait.ended() {
+                self.ended_ns = self.ended_ns.saturating_add(wait.duration_ns);
+            }
         }
     }
 }

@@ -6,8 +6,10 @@ use trace_analysis::{Mechanism, UnknownOwner, WaitKind, WaitSums};
 
 use crate::deadlocks;
 use crate::facts;
+use crate::hangs;
 use crate::human::{self, plural};
 use crate::report::{Part, Report};
+use crate::still_waiting;
 use crate::tree::Tree;
 
 impl Report<'_> {
@@ -20,14 +22,15 @@ impl Report<'_> {
 
 pub(crate) fn render(report: &Report<'_>, width: Option<usize>, full_chains: bool) -> String {
     let mut text = String::new();
-    deadlocks::write(&mut text, report);
+    deadlocks::write(&mut text, report.summaries, report.entities);
+    hangs::write(&mut text, report.summaries, report.entities);
     for summary in report.summaries {
         facts::add_trace(&mut text, summary);
     }
     if report.main.totals.all.waits > 0 {
         write_totals(&mut text, report);
     }
-    deadlocks::write_still_blocked(&mut text, report);
+    still_waiting::write(&mut text, report.summaries, report.entities);
     write_others(&mut text, report);
     if report.main.totals.all.waits == 0 {
         text.push_str("\nNo thread had to wait for a lock.\n");

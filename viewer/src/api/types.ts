@@ -68,6 +68,8 @@ export interface Named {
 export interface Finding {
   id: string;
   pattern: string;
+  /** A deadlock or another hang. */
+  hang: boolean;
   title: string;
   remedy: string;
   lock_class: Named;
@@ -112,6 +114,29 @@ export interface Deadlock {
   more_behind: number;
 }
 
+/** A lock that is not released any more, or seems not to be, and who waits for it. */
+export interface Hang {
+  verdict: string;
+  title: string;
+  /** What it is concluded from, and what is not known; empty if there is no doubt. */
+  basis: string;
+  advice: string;
+  start_ns: number;
+  stalled_ns: number;
+  lock: string;
+  /** Null if it is not known. */
+  holder: {
+    thread: string;
+    ended_ns: number | null;
+    acquired_frames: string[];
+    seen_ns: number | null;
+    seen_frames: string[];
+    waits_frames: string[];
+  } | null;
+  threads: { thread: string; waits_for: string; since_ns: number; frames: string[] }[];
+  more_threads: number;
+}
+
 export interface Model {
   version: number;
   locktrace: string;
@@ -127,6 +152,7 @@ export interface Model {
   folded: { waits: number; duration_ns: number; longest_ns: number } | null;
   findings: Finding[];
   deadlocks: Deadlock[];
+  hangs: Hang[];
   source: boolean;
   /** Of a trace that is still being written: the threads that wait for locks at its newest
    * moment, if it says until when it is complete. */

@@ -1,4 +1,4 @@
-import type { Deadlock, Finding } from "../api/types";
+import type { Deadlock, Finding, Hang } from "../api/types";
 import { CodeName } from "../parts/code-name";
 import { CopyMenu } from "../parts/copy-menu";
 import { Spark } from "../parts/spark";
@@ -14,6 +14,7 @@ export function SummaryView() {
     <>
       <Headline />
       {model.deadlocks.map((deadlock) => <DeadlockCard key={deadlock.start_ns} deadlock={deadlock} />)}
+      {model.hangs.map((hang) => <HangCard key={hang.title} hang={hang} />)}
       <section aria-labelledby="fix-first">
         <div class="row spread">
           <h2 id="fix-first">What to fix first</h2>
@@ -70,6 +71,11 @@ function Headline() {
 
 const PATTERNS: Record<string, string> = {
   deadlock: "deadlock",
+  "never-released": "never released",
+  "possible-deadlock": "possible deadlock",
+  "no-permit-released": "no permit released",
+  "still-held": "still held",
+  starved: "starved",
   "long-hold": "long holds",
   "many-short-holds": "many short holds",
   convoy: "convoy",
@@ -112,8 +118,8 @@ function FindingCard({ finding, rank }: { finding: Finding; rank: number }) {
             <span class="badge">{PATTERNS[finding.pattern] ?? finding.pattern}</span>
             {finding.start_up_only && <span class="badge">at start-up only</span>}
           </span>
-          {/* Who waits for whom in a deadlock is above all findings. */}
-          {finding.pattern !== "deadlock" && (
+          {/* Who waits for whom in a hang is above all findings. */}
+          {!finding.hang && (
             <span class="flow">
               <Places className="is-waiter" title="Waiting" places={finding.waiters} more={finding.waiter_sites - finding.waiters.length} />
               <Arrow />
@@ -186,6 +192,37 @@ function DeadlockCard({ deadlock }: { deadlock: Deadlock }) {
         ))}
       </ol>
       {deadlock.behind.length > 0 && <Behind deadlock={deadlock} />}
+    </section>
+  );
+}
+
+function HangCard({ hang }: { hang: Hang }) {
+  const { holder } = hang;
+  const stacks: [string, string[]][] = holder === null ? [] : [
+    ["acquired it here", holder.acquired_frames], ["waits here itself", holder.waits_frames], ["was sampled here last", holder.seen_frames],
+  ];
+  const shown = stacks.find(([, frames]) => frames.length > 0);
+  return (
+    <section class="card deadlock" aria-label="Hang">
+      <header><h2>{hang.title}</h2></header>
+      <ol>
+        {holder !== null && (
+          <li>
+            <h3>{holder.thread}{holder.ended_ns !== null && ` (ended at ${duration(holder.ended_ns)})`}</h3>
+            <p class="small">has <span class="code lock">{hang.lock}</span>{shown && `, ${shown[0]}`}</p>
+            {shown && <pre>{shown[1].join("\n")}</pre>}
+          </li>
+        )}
+        {hang.threads.map((thread) => (
+          <li key={thread.thread}>
+            <h3>{thread.thread}</h3>
+            <p class="small">waits for <span class="code lock">{thread.waits_for}</span></p>
+            <pre>{thread.frames.join("\n")}</pre>
+          </li>
+        ))}
+      </ol>
+      {hang.more_threads > 0 && <p class="small">and {plural(hang.more_threads, "more thread")}</p>}
+      <p class="small">{hang.basis} {hang.advice}</p>
     </section>
   );
 }

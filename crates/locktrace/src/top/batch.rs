@@ -68,6 +68,9 @@ fn table(snapshot: &TopSnapshot, now_unix_ns: u64) -> String {
     for line in &snapshot.incomplete {
         let _ = writeln!(text, "Incomplete: {line}");
     }
+    for hang in &snapshot.hangs {
+        let _ = writeln!(text, "HANG: {hang}");
+    }
     let _ = writeln!(text, "{}", text::blocked_title(snapshot));
     if !snapshot.blocked.is_empty() {
         let mut table = plain(["For", "Thread", "Waits for", "Held by"], 1);

@@ -6,12 +6,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use trace_analysis::{
-    BlockedThread, ChainIndex, Entities, LockIndex, OpenWait, Overloads, Snapshot, ThreadIndex,
-    TraceSummary, Value, WaitKind,
+    ChainIndex, Entities, OpenWait, Overloads, Snapshot, StillBlocked, ThreadIndex, TraceSummary,
+    Value, WaitKind,
 };
 use trace_format::FileHeader;
 use trace_report::name::printable;
-use trace_report::problem;
+use trace_report::{HangWords, problem};
 
 use crate::arguments::waits::KindArguments;
 use crate::top::recent::{self, Group, Recent, Tally};
@@ -25,18 +25,8 @@ pub(super) struct Moment {
     until_ns: u64,
     /// The waits for the tables that have not ended; empty if they are among those that have.
     open: Vec<OpenWait>,
-    blocked: Vec<Waiting>,
+    still_blocked: StillBlocked,
     incomplete: Vec<String>,
-}
-
-/// A thread that waits for a lock.
-#[derive(Clone, Copy)]
-struct Waiting {
-    thread: ThreadIndex,
-    lock: LockIndex,
-    chain: ChainIndex,
-    start_ns: u64,
-    holder: Option<(ThreadIndex, ChainIndex)>,
 }
 
 impl Moment {
@@ -48,9 +38,10 @@ impl Moment {
             complete_until_ns => complete_until_ns,
         };
         let begun = snapshot.open.iter().filter(|wait| wait.start_ns < until_ns);
-        let contention = begun
-            .clone()
-            .filter(|wait| wait.kind == WaitKind::Contention);
+        let mut still_blocked = StillBlocked::default();
+        for &wait in begun.clone() {
+            still_blocked.add(wait);
+        }
         let mut incomplete = Vec::new();
         if snapshot.waits_without_names > 0 {
             incomplete.push(format!(
@@ -61,7 +52,7 @@ impl Moment {
         Self {
             phase,
             until_ns,
-            blocked: contention.map(Waiting::from).collect(),
+            still_blocked,
             open: begun
                 .filter(|wait| kinds.contains(wait.kind))
                 .copied()
@@ -72,43 +63,20 @@ impl Moment {
 
     /// The end of a trace.
     pub(super) fn at_end(summary: &TraceSummary) -> Self {
-        let blocked = summary.still_blocked.threads().iter();
         Self {
             phase: Phase::Ended,
             until_ns: summary.duration_ns,
             open: Vec::new(),
-            blocked: blocked.map(Waiting::from).collect(),
+            still_blocked: summary.still_blocked.clone(),
             incomplete: problem::lines(summary),
-        }
-    }
-}
-
-impl From<&OpenWait> for Waiting {
-    fn from(wait: &OpenWait) -> Self {
-        Self {
-            thread: wait.thread,
-            lock: wait.lock,
-            chain: wait.chain,
-            start_ns: wait.start_ns,
-            holder: wait.holder,
-        }
-    }
-}
-
-impl From<&BlockedThread> for Waiting {
-    fn from(blocked: &BlockedThread) -> Self {
-        Self {
-            thread: blocked.thread,
-            lock: blocked.lock,
-            chain: blocked.chain,
-            start_ns: blocked.start_ns,
-            holder: blocked.holder,
         }
     }
 }
 
 /// Of more blocked threads, or rows, only the number and the sums are shown.
 const MAX_SHOWN: usize = 1_000;
+/// The hangs that are shown.
+const MAX_HANGS: usize = 3;
 /// The pairs of call chains that are kept for a row.
 const MAX_PAIRS: usize = 8;
 /// The owners that are shown of a chain of them.
@@ -141,12 +109,20 @@ impl Capture {
         if self.stacks.len() > MAX_STACKS {
             self.stacks.clear();
         }
-        let mut blocked = moment.blocked.clone();
-        blocked.sort_by_key(|waiting| (waiting.start_ns, waiting.thread));
-        let by_thread: HashMap<_, _> = blocked
-            .iter()
-            .map(|waiting| (waiting.thread, *waiting))
+        let others = moment.still_blocked.others().iter();
+        let others = others.filter(|wait| wait.kind == WaitKind::Conditional);
+        let for_locks = moment.still_blocked.threads().iter();
+        let by_thread: HashMap<_, _> = (for_locks.chain(others.clone()))
+            .map(|wait| (wait.thread, *wait))
             .collect();
+        let mut blocked = moment.still_blocked.threads().to_vec();
+        let for_locks = blocked.len();
+        blocked.extend(others.filter(|wait| !entities.is_worker_loop(wait.chain)));
+        blocked.sort_by_key(|wait| {
+            let is_for_lock = wait.kind == WaitKind::Contention;
+            (!is_for_lock, wait.start_ns, wait.thread)
+        });
+        let hangs = moment.still_blocked.hangs(entities);
         let shown = blocked.iter().take(MAX_SHOWN);
         TopSnapshot {
             name: self.name.clone(),
@@ -158,6 +134,12 @@ impl Capture {
                 .map(|waiting| self.blocked(waiting, &by_thread, moment.until_ns, entities))
                 .collect(),
             blocked_omitted: blocked.len().saturating_sub(MAX_SHOWN),
+            blocked_for_locks: for_locks,
+            hangs: hangs
+                .iter()
+                .take(MAX_HANGS)
+                .map(|hang| HangWords::new(hang, entities).title)
+                .collect(),
             tables: Window::ALL.map(|window| self.table(window, moment, entities)),
             incomplete: moment.incomplete.clone(),
         }
@@ -165,8 +147,8 @@ impl Capture {
 
     fn blocked(
         &mut self,
-        waiting: &Waiting,
-        by_thread: &HashMap<ThreadIndex, Waiting>,
+        waiting: &OpenWait,
+        by_thread: &HashMap<ThreadIndex, OpenWait>,
         until_ns: u64,
         entities: &Entities,
     ) -> Blocked {
@@ -174,6 +156,9 @@ impl Capture {
         let mut met = HashSet::from([waiting.thread]);
         let mut last = *waiting;
         let end = loop {
+            if last.kind != WaitKind::Contention {
+                break ChainEnd::OtherThread;
+            }
             let Some((thread, acquired)) = last.holder else {
                 break ChainEnd::Unknown;
             };
@@ -181,7 +166,11 @@ impl Capture {
                 break ChainEnd::Cut;
             }
             let waits_itself = by_thread.get(&thread).copied();
-            owners.push(self.owner(thread, acquired, waits_itself.as_ref(), entities));
+            let mut owner = self.owner(thread, acquired, waits_itself.as_ref(), entities);
+            if last.holder_facts.ended_ns.is_some() {
+                owner.thread += " (ended)";
+            }
+            owners.push(owner);
             if !met.insert(thread) {
                 break ChainEnd::Deadlock;
             }
@@ -205,7 +194,7 @@ impl Capture {
         &mut self,
         thread: ThreadIndex,
         acquired: ChainIndex,
-        waits_itself: Option<&Waiting>,
+        waits_itself: Option<&OpenWait>,
         entities: &Entities,
     ) -> Owner {
         let standing = match waits_itself {

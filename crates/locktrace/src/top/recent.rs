@@ -5,9 +5,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use trace_analysis::{
-    Aspect, ChainIndex, Entities, MethodTable, OpenWait, ParkTimeout, Value, Wait, WaitEnd,
-};
+use trace_analysis::{Aspect, ChainIndex, Entities, MethodTable, OpenWait, Value, Wait, WaitEnd};
 
 use crate::top::snapshot::{WaitSums, Window};
 
@@ -289,7 +287,7 @@ fn unended(open: &OpenWait) -> Wait {
         whole_duration_ns: 0,
         safepoint_ns: 0,
         end: WaitEnd::Open,
-        timeout: ParkTimeout::None,
+        timeout: open.timeout,
         holder: open.holder,
         barging_holds: 0,
         blame: Vec::new(),

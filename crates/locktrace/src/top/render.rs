@@ -88,6 +88,7 @@ const HELP: &str = "
 
   Held by      who has the lock now, and whom that waits for, to the last one
   ?            nobody was seen to have the lock that the last one waits for
+  <another thread>  the last one waits for another thread to act, not for a lock
   Blocked      how long threads were blocked in this time, added up
   Waits        how many waits ended in this time
   Longest      the longest of them, also before this time
@@ -180,13 +181,20 @@ fn draw_tables(
     let notes = u16::try_from(snapshot.incomplete.len())
         .unwrap_or(u16::MAX)
         .min(2);
-    let [upper, _, lower, lines] = Layout::vertical([
+    let hangs = u16::try_from(snapshot.hangs.len()).unwrap_or(u16::MAX);
+    let [hang_lines, upper, _, lower, lines] = Layout::vertical([
+        Constraint::Length(hangs),
         Constraint::Length(upper),
         Constraint::Length(1),
         Constraint::Fill(1),
         Constraint::Length(notes),
     ])
     .areas(area);
+    let hangs = snapshot.hangs.iter().map(|hang| {
+        let line = cut(&format!("HANG: {hang}"), usize::from(hang_lines.width));
+        Line::styled(line, look.alarm())
+    });
+    frame.render_widget(Paragraph::new(hangs.collect::<Vec<_>>()), hang_lines);
     draw_blocked(frame, upper, state, snapshot, &blocked, look);
     draw_table(frame, lower, state, snapshot, look);
     let columns = usize::from(lines.width);
@@ -241,7 +249,7 @@ fn draw_blocked(
         title,
         head,
         len: blocked.len(),
-        nothing: "No thread waits for a lock.",
+        nothing: "No thread waits for a lock, or for another thread.",
     };
     draw_lines(frame, area, state, look, &lines, |at| line(blocked[at]));
 }
@@ -442,6 +450,11 @@ fn stacks_of_blocked(blocked: &Blocked, place: usize) -> [StackText; 2] {
     );
     let waiter = StackText::new(waiting, &blocked.stack);
     let Some(owner) = blocked.owners.get(place) else {
+        if blocked.end == ChainEnd::OtherThread {
+            let note = "It is known who ends the wait when it ends.";
+            let title = "Waits for another thread".to_owned();
+            return [waiter, StackText::note(title, note)];
+        }
         let note = "Nobody was seen to have the lock: the owner acquired it without waiting, \
                     before anybody waited, or is being woken.";
         return [

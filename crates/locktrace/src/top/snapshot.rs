@@ -17,10 +17,15 @@ pub(crate) struct TopSnapshot {
     pub(crate) until_ns: u64,
     /// The same by the clock, in nanoseconds since 1970.
     pub(crate) until_unix_ns: u64,
-    /// Threads that wait for a lock, those that have waited longest first.
+    /// What keeps threads waiting for good, or seems to, each in a line.
+    pub(crate) hangs: Vec<String>,
+    /// Threads that wait for a lock, those that have waited longest first; then those that wait for another
+    /// thread to do something.
     pub(crate) blocked: Vec<Blocked>,
     /// How many more there are.
     pub(crate) blocked_omitted: usize,
+    /// How many of all of them wait for a lock.
+    pub(crate) blocked_for_locks: usize,
     /// What was waited for, in the order of [`Window::ALL`].
     pub(crate) tables: [Table; Window::ALL.len()],
     /// Why what is shown may lack something, each in a line.
@@ -43,7 +48,7 @@ pub(crate) enum Phase {
     Ended,
 }
 
-/// A thread that waits for a lock.
+/// A thread that waits for a lock, or for another thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Blocked {
     /// Distinguishes threads of one name.
@@ -65,6 +70,8 @@ pub(crate) enum ChainEnd {
     Runs,
     /// It is not known who has the lock that the last one waits for.
     Unknown,
+    /// The last one waits for another thread to do something.
+    OtherThread,
     /// The last one waits for a thread that is in the chain already.
     Deadlock,
     /// The chain is too long to show.

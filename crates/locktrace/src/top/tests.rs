@@ -144,6 +144,8 @@ fn snapshot(phase: Phase) -> TopSnapshot {
             ),
         ],
         blocked_omitted: 0,
+        blocked_for_locks: 4,
+        hangs: Vec::new(),
         tables: Window::ALL.map(|window| match window {
             Window::TenSeconds => table(2_250 * MS),
             Window::Minute | Window::Whole => table(0),

@@ -19,6 +19,8 @@ pub(super) fn owners(blocked: &Blocked, max_width: Option<usize>) -> String {
         ChainEnd::Runs => "",
         ChainEnd::Unknown if names.is_empty() => return "<not known>".to_owned(),
         ChainEnd::Unknown => " → ?",
+        ChainEnd::OtherThread if names.is_empty() => return "<another thread>".to_owned(),
+        ChainEnd::OtherThread => " → <another thread>",
         ChainEnd::Deadlock => " DEADLOCK",
         ChainEnd::Cut => " → …",
     };
@@ -67,16 +69,19 @@ pub(super) fn table_title(table: &Table, window: Window, phase: Phase) -> String
     )
 }
 
-/// How many threads are blocked.
+/// How many threads are blocked, and how many wait for another thread.
 pub(super) fn blocked_title(snapshot: &TopSnapshot) -> String {
-    let threads = plural(
-        (snapshot.blocked.len() + snapshot.blocked_omitted) as u64,
-        "thread",
-    );
+    let all = snapshot.blocked.len() + snapshot.blocked_omitted;
+    let threads = plural(snapshot.blocked_for_locks as u64, "thread");
+    let others = match all.saturating_sub(snapshot.blocked_for_locks) {
+        0 => String::new(),
+        1 => "; 1 waits for another thread".to_owned(),
+        others => format!("; {} wait for another thread", human::count(others as u64)),
+    };
     match snapshot.phase {
-        Phase::Ended => format!("Blocked when the trace ended: {threads}"),
-        Phase::CatchingUp { .. } => format!("Blocked then: {threads}"),
-        Phase::Live => format!("Blocked now: {threads}"),
+        Phase::Ended => format!("Blocked when the trace ended: {threads}{others}"),
+        Phase::CatchingUp { .. } => format!("Blocked then: {threads}{others}"),
+        Phase::Live => format!("Blocked now: {threads}{others}"),
     }
 }
 

@@ -3,8 +3,8 @@
 use serde::Serialize;
 use trace_analysis::{Counter, Entities, StillBlocked, TraceSummary};
 use trace_model::{
-    Arrangement, Conclusions, Confidence, DeadlockRecord, Finding, Folding, OtherWaits, Quiet, Sum,
-    Trace, deadlocks,
+    Arrangement, Conclusions, Confidence, DeadlockRecord, Finding, Folding, HangRecord, OtherWaits,
+    Quiet, Sum, Trace, deadlocks, hangs,
 };
 use trace_report::problem;
 
@@ -33,6 +33,7 @@ pub(crate) struct Overview<'a> {
     quiet: Option<Quiet>,
     other_waits: Vec<OtherWaits>,
     deadlocks: Vec<DeadlockRecord>,
+    hangs: Vec<HangRecord>,
     source: bool,
     live: Option<Live>,
 }
@@ -128,6 +129,7 @@ impl<'a> Overview<'a> {
             quiet,
             other_waits,
             deadlocks: deadlocks(state.still_blocked(), entities),
+            hangs: hangs(state.still_blocked(), entities),
             source: state.has_source,
             live: state.progress.live.then(|| Live {
                 waiting: state.waiting_now().map(Waiting::new),

@@ -1,5 +1,7 @@
 //! What the class of a blocker means.
 
+use crate::model::wait::Resource;
+
 /// What a blocker is to those who park on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Synchronizer {
@@ -61,5 +63,15 @@ impl Synchronizer {
     /// It says who owns it exclusively, if somebody does.
     pub(crate) fn knows_owner(self) -> bool {
         matches!(self, Self::ReentrantLock | Self::ReadWriteLock)
+    }
+
+    /// Returns what it is to a thread that waits for it, and wants to share it if `shared`.
+    pub(crate) fn resource(self, shared: bool) -> Resource {
+        match self {
+            Self::ReentrantLock | Self::Queued => Resource::Lock,
+            Self::ReadWriteLock | Self::StampedLock => Resource::ReadWriteLock { shared },
+            Self::Semaphore => Resource::Permit,
+            Self::Condition | Self::Pool | Self::Other => Resource::Event,
+        }
     }
 }

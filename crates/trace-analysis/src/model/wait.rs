@@ -283,7 +283,7 @@ impl Wait {
     }
 }
 
-/// A wait that has not ended.
+/// A wait that has not ended, or had not when the trace did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenWait {
     /// What the wait is known by, also when it has ended.
@@ -292,19 +292,123 @@ pub struct OpenWait {
     pub mechanism: Mechanism,
     /// The lock waited for.
     pub lock: LockIndex,
+    /// What the lock is to the thread.
+    pub resource: Resource,
     /// The thread that waits.
     pub thread: ThreadIndex,
     /// Where it waits.
     pub chain: ChainIndex,
     /// Begin, in nanoseconds since the trace's start.
     pub start_ns: u64,
-    /// What the wait is for, as far as is known before it ends: a thread that only lets time pass
-    /// has [`WaitKind::Conditional`] until then.
+    /// Duration until the trace ended, or so far, in nanoseconds.
+    pub duration_ns: u64,
+    /// What the wait is for, as far as is known before it ends.
     pub kind: WaitKind,
+    /// How long the thread waits at most, as it said when it parked first.
+    pub timeout: ParkTimeout,
     /// The thread that has the lock, as far as it was seen, and where it acquired it:
     /// [`ChainIndex::NOT_RELEASED`] if it did not have to wait for it. `None` if the events do
     /// not show it, or the wait is no contention.
     pub holder: Option<(ThreadIndex, ChainIndex)>,
+    /// More about that thread.
+    pub holder_facts: HolderFacts,
+    /// How the lock was passed on so far. Of a lock only.
+    pub turnover: Turnover,
+    /// How often the lock was released since the wait began, as far as events show.
+    pub releases: u64,
+}
+
+impl OpenWait {
+    /// A wait to be filled in.
+    #[cfg(test)]
+    pub(crate) fn blank() -> Self {
+        Self {
+            id: WaitId::default(),
+            mechanism: Mechanism::Park,
+            lock: LockIndex(0),
+            resource: Resource::Lock,
+            thread: ThreadIndex(0),
+            chain: ChainIndex::NOT_RECORDED,
+            start_ns: 0,
+            duration_ns: 0,
+            kind: WaitKind::Contention,
+            timeout: ParkTimeout::None,
+            holder: None,
+            holder_facts: HolderFacts::default(),
+            turnover: Turnover::default(),
+            releases: 0,
+        }
+    }
+
+    /// Sets the thread that has the lock, and where it acquired it.
+    pub(crate) fn hold_by(&mut self, holder: Option<(ThreadIndex, ChainIndex)>) {
+        let is_contention = self.kind == WaitKind::Contention;
+        self.holder = holder.filter(|&(holder, _)| is_contention && holder != self.thread);
+    }
+}
+
+/// What a thread waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resource {
+    /// A lock that one thread has at a time.
+    Lock,
+    /// A lock that readers share; this thread wants to share it, or to have it alone.
+    ReadWriteLock {
+        /// It wants to share it.
+        shared: bool,
+    },
+    /// A permit of a semaphore.
+    Permit,
+    /// Anything else: a latch, a condition, a future, work, time.
+    Event,
+}
+
+/// What else is known of a thread that has a lock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HolderFacts {
+    /// When the thread ended, if it has, in nanoseconds since the trace's start.
+    pub ended_ns: Option<u64>,
+    /// Where it was seen last during the wait, and when: a sample.
+    pub seen: Option<(u64, ChainIndex)>,
+}
+
+/// How a lock was passed on while threads waited for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Turnover {
+    /// How often it was released, as far as events show.
+    pub releases: u64,
+    /// When it was released last, in nanoseconds since the trace's start; `None` if no event shows a release.
+    pub released_ns: Option<u64>,
+    /// The longest hold that was released, and the longest time that threads waited without a release, in
+    /// nanoseconds.
+    pub longest_hold_ns: u64,
+    /// The longest wait that ended, in nanoseconds.
+    pub longest_wait_ns: u64,
+}
+
+impl Turnover {
+    /// Adds a release. The first thread that waits then does so since `waited_since_ns`.
+    #[inline]
+    pub(crate) fn release(&mut self, time_ns: u64, waited_since_ns: Option<u64>) {
+        if let Some(waited_since_ns) = waited_since_ns {
+            let since_ns = waited_since_ns.max(self.released_ns.unwrap_or(0));
+            self.hold(time_ns.saturating_sub(since_ns));
+        }
+        self.released_ns = Some(self.released_ns.unwrap_or(0).max(time_ns));
+        self.releases += 1;
+    }
+
+    /// Adds a hold that was released.
+    #[inline]
+    pub(crate) fn hold(&mut self, duration_ns: u64) {
+        self.longest_hold_ns = self.longest_hold_ns.max(duration_ns);
+    }
+
+    /// Adds a wait that ended.
+    #[inline]
+    pub(crate) fn wait(&mut self, duration_ns: u64) {
+        self.longest_wait_ns = self.longest_wait_ns.max(duration_ns);
+    }
 }
 
 /// What one owner had of a wait.

@@ -243,11 +243,16 @@ impl TraceAnalysis<'_> {
     /// time proportional to the number of waiting threads.
     pub fn snapshot(&self) -> Snapshot {
         let mut open = self.blaming.open();
+        let until_ns = self.ingest.contents.complete_until_ns();
+        for wait in &mut open {
+            wait.duration_ns = until_ns.saturating_sub(wait.start_ns);
+            self.ingest.complete(wait);
+        }
         open.sort_unstable_by_key(|wait| (wait.start_ns, wait.id));
         let mut counters = self.ingest.counters();
         counters.merge(self.blaming.counters());
         Snapshot {
-            complete_until_ns: self.ingest.contents.complete_until_ns(),
+            complete_until_ns: until_ns,
             last_event_ns: self.ingest.contents.statistics.last_event_ns,
             open,
             waits: self.blaming.waits().clone(),
@@ -298,7 +303,7 @@ pub struct Findings {
     pub counters: Counters,
     /// The selected waits, by purpose.
     pub waits: WaitTally,
-    /// The threads that still waited for a lock when the trace ended, whatever is selected.
+    /// The threads that still waited when the trace ended, whatever is selected.
     pub still_blocked: StillBlocked,
     /// The activity of lock owners during the selected waits; `None` if not
     /// [requested](Analysis::with_owner_times), or the trace is not over.
@@ -310,6 +315,7 @@ impl Findings {
     pub(crate) fn new(ingest: Ingest<'_>, blamed: Blamed) -> Self {
         let mut counters = ingest.counters();
         counters.merge(&blamed.counters);
+        let still_blocked = blamed.still_blocked.complete(|wait| ingest.complete(wait));
         let contents = ingest.contents;
         Self {
             duration_ns: contents.last_ns(),
@@ -317,7 +323,7 @@ impl Findings {
             statistics: contents.statistics,
             counters,
             waits: blamed.waits,
-            still_blocked: blamed.still_blocked,
+            still_blocked,
             owner_times: blamed.owner_times,
         }
     }

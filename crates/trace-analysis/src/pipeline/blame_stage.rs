@@ -83,6 +83,10 @@ impl WaitOutput for Passing<'_> {
         self.output
             .pass_on((wait, trail), self.entities, counters, self.sink);
     }
+
+    fn open_wait(&mut self, open: OpenWait) {
+        self.output.still_blocked.add(open);
+    }
 }
 
 impl Common {

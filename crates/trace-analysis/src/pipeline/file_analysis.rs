@@ -31,7 +31,7 @@ pub struct TraceSummary {
     pub statistics: Statistics,
     /// The waits found, of all kinds.
     pub waits: WaitTally,
-    /// The threads that still waited for a lock when the trace ended.
+    /// The threads that still waited when the trace ended.
     pub still_blocked: StillBlocked,
     /// The trace has not ended: threads that are still blocked are waiting right now.
     pub goes_on: bool,

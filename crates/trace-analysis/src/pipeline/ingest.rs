@@ -7,9 +7,11 @@ use trace_format::{
 use crate::blame::facts::trace_end::TraceEnd;
 use crate::blame::monitor::dispatcher::LockDispatcher;
 use crate::blame::monitor::last_wait_end::LastWaitEnds;
+use crate::collections::hash::SeededMap;
 use crate::model::counter::{Counter, Counters};
-use crate::model::entity::{ChainIndex, Lock};
+use crate::model::entity::{ChainIndex, Lock, ThreadIndex};
 use crate::model::entity_store::{EntityStore, InUse};
+use crate::model::wait::{HolderFacts, OpenWait};
 use crate::order::lock_event::LockEvent;
 use crate::order::park::event::{Begin, End, ParkEvent, Release, Unpark};
 use crate::order::park::park_order::ParkOrder;
@@ -46,6 +48,8 @@ pub(crate) struct Ingest<'a> {
     park_domains: u64,
     /// Records of the system and the tracer about threads that are not described yet.
     held_records: Vec<SystemRecord>,
+    /// When and where each owner was sampled last.
+    last_seen: SeededMap<ThreadIndex, (u64, ChainIndex)>,
     counters: Counters,
 }
 
@@ -83,6 +87,7 @@ impl<'a> Ingest<'a> {
             rearranger: Rearranger::new(0, pending.events),
             parks: ParkOrder::new(pending.parks),
             forward_refs: ForwardRefs::default(),
+            last_seen: SeededMap::default(),
             counters: Counters::default(),
         }
     }
@@ -119,6 +124,8 @@ impl<'a> Ingest<'a> {
         self.resolver.add_in_use(&mut in_use);
         self.entities.forget(&in_use);
         self.resolver.forget(self.entities);
+        let entities = &*self.entities;
+        (self.last_seen).retain(|&thread, _| entities.has_thread(thread));
         let resolver = &self.resolver;
         self.contents
             .forget(|thread| resolver.has_forgotten(thread));
@@ -284,14 +291,16 @@ impl<'a> Ingest<'a> {
                 entities.add_lock_site(lock, chain, |entities| stage.settle(entities));
             }
             Event::OwnerSample(sample) => {
-                let fact = SystemFact::Sample(Sample {
+                let sample = Sample {
                     owner: resolver.thread(sample.owner)?,
                     time_ns: sample.time_ns,
                     since_ns: sample.since_ns,
                     interval_ns: sample.interval_ns,
                     chain: resolver.chain(sample.chain, entities)?,
-                });
-                stage.system(fact, self.entities);
+                };
+                self.last_seen
+                    .insert(sample.owner, (sample.time_ns, sample.chain));
+                stage.system(SystemFact::Sample(sample), self.entities);
             }
             _ => self.metadata(thread, event, stage),
         }
@@ -444,6 +453,18 @@ impl<'a> Ingest<'a> {
     /// the time of its last event.
     pub(crate) fn goes_on_until(&mut self, time_ns: u64) {
         self.contents.last_events.end(time_ns);
+    }
+
+    /// Adds to a wait that has not ended what is known of the thread that has the lock.
+    pub(crate) fn complete(&self, wait: &mut OpenWait) {
+        let Some((holder, _)) = wait.holder else {
+            return;
+        };
+        let seen = self.last_seen.get(&holder).copied();
+        wait.holder_facts = HolderFacts {
+            ended_ns: self.resolver.ended_ns(holder),
+            seen: seen.filter(|&(time_ns, _)| time_ns >= wait.start_ns),
+        };
     }
 
     /// Returns the counters so far.

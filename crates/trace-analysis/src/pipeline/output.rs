@@ -151,7 +151,6 @@ impl Output {
         counters: &mut Counters,
         sink: &mut dyn WaitSink,
     ) {
-        self.still_blocked.add(wait);
         if let Some(owner_times) = &mut self.passage.owner_times
             && !wait.blame.is_empty()
         {

@@ -29,12 +29,14 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Returns the threads that waited for locks at the time until which the trace is complete, as
-    /// if it had ended then.
+    /// Returns the threads that waited at the time until which the trace is complete, as if it had
+    /// ended then.
     pub fn still_blocked(&self) -> StillBlocked {
-        let until_ns = self.complete_until_ns;
+        let mut still_blocked = StillBlocked::default();
         // Waits that began later may lack related events.
+        let until_ns = self.complete_until_ns;
         let begun = self.open.iter().filter(|wait| wait.start_ns < until_ns);
-        StillBlocked::at(until_ns, begun)
+        begun.for_each(|&wait| still_blocked.add(wait));
+        still_blocked
     }
 }

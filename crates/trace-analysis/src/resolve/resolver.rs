@@ -38,6 +38,8 @@ pub(crate) struct Resolver {
     threads_before: u32,
     /// The threads of the trace that have ended.
     ended: IdSet<ThreadId>,
+    /// When they ended, in nanoseconds since the trace's start, unless they were forgotten.
+    ended_ns: SeededMap<ThreadIndex, u64>,
     /// Those of them that were forgotten, by both of their numbers.
     forgotten: IdSet<ThreadId>,
     forgotten_java: IdSet<JavaThreadId>,
@@ -105,6 +107,7 @@ impl Resolver {
             namesakes: SeededMap::default(),
             threads_before: entities.thread_count() as u32,
             ended: IdSet::default(),
+            ended_ns: SeededMap::default(),
             forgotten: IdSet::default(),
             forgotten_java: IdSet::default(),
             blockers: RecentBlockers::default(),
@@ -140,8 +143,11 @@ impl Resolver {
                 self.rename(rename.java_id, rename.name, entities);
                 return None;
             }
-            Event::ThreadEnd(_) => {
+            Event::ThreadEnd(end) => {
                 self.ended.insert(thread);
+                if let Some(&index) = self.threads.get(&thread) {
+                    self.ended_ns.insert(index, end.time_ns);
+                }
                 return None;
             }
             _ => return None,
@@ -190,7 +196,9 @@ impl Resolver {
         self.renamed
             .retain(|&thread, _| !self.forgotten_java.contains(thread));
         self.namesakes.retain(|&thread, _| is_kept(thread));
+        self.ended_ns.retain(|&thread, _| is_kept(thread));
         shrink_map(&mut self.threads);
+        shrink_map(&mut self.ended_ns);
         shrink_map(&mut self.java_threads);
     }
 
@@ -308,6 +316,11 @@ impl Resolver {
     /// The thread of each number that has been resolved.
     pub(crate) fn threads(&self) -> impl Iterator<Item = (ThreadId, ThreadIndex)> {
         self.threads.iter().map(|(&thread, &index)| (thread, index))
+    }
+
+    /// Returns when a thread ended, in nanoseconds since the trace's start; `None` if it has not.
+    pub(crate) fn ended_ns(&self, thread: ThreadIndex) -> Option<u64> {
+        self.ended_ns.get(&thread).copied()
     }
 
     /// What a parked thread waits for.

@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use trace_analysis::{
-    Analysis, BlockedThread, ChainIndex, Counters, Detail, Entities, Limits, LockIndex,
-    Owner as Blamed, Selection, StillBlocked, TimeRange, TraceFile, TraceSummary, Wait, WaitKind,
+    Analysis, ChainIndex, Counters, Detail, Entities, Limits, LockIndex, OpenWait, Owner as Blamed,
+    Selection, StillBlocked, TimeRange, TraceFile, TraceSummary, Wait, WaitKind,
 };
 use trace_format::file::VERSION;
 use trace_format::{Capabilities, Event, ThreadId};
@@ -32,8 +32,12 @@ pub(crate) fn analyze_guaranteed(
     for (thread, event) in script::metadata_events().iter().chain(events) {
         trace.event(*thread, event, &mut on_wait);
     }
-    let counters = trace.finish(&mut on_wait).counters;
-    found.into_analyzed(counters, analysis.entities())
+    let findings = trace.finish(&mut on_wait);
+    found.into_analyzed(
+        findings.counters,
+        findings.still_blocked,
+        analysis.entities(),
+    )
 }
 
 /// Analyzes a trace file.
@@ -56,11 +60,9 @@ pub(crate) fn analyze_range(
         .analyze(&mut analysis, &mut on_wait, |_| ControlFlow::Continue(()))
         .expect("readable");
     let counters = summary.counters.clone();
-    let deadlocks = summary.still_blocked.deadlocks();
-    if range == TimeRange::default() {
-        assert_eq!(deadlocks, found.still_blocked.deadlocks());
-    }
-    (found.into_analyzed(counters, analysis.entities()), summary)
+    let still_blocked = summary.still_blocked.clone();
+    let analyzed = found.into_analyzed(counters, still_blocked, analysis.entities());
+    (analyzed, summary)
 }
 
 /// What the analysis found.
@@ -71,6 +73,7 @@ pub(crate) struct Analyzed {
     pub(crate) open: Vec<FoundWait>,
     /// Names of the threads in each cycle.
     pub(crate) deadlocks: Vec<Vec<String>>,
+    pub(crate) still_blocked: StillBlocked,
     pub(crate) counters: Counters,
 }
 
@@ -79,12 +82,10 @@ pub(crate) struct Analyzed {
 struct Found {
     waits: Vec<FoundWait>,
     open: Vec<FoundWait>,
-    still_blocked: StillBlocked,
 }
 
 impl Found {
     fn add(&mut self, wait: &Wait, entities: &Entities) {
-        self.still_blocked.add(wait);
         let waits = if wait.ended() {
             &mut self.waits
         } else {
@@ -93,14 +94,20 @@ impl Found {
         waits.push(FoundWait::new(wait, entities));
     }
 
-    fn into_analyzed(self, counters: Counters, entities: &Entities) -> Analyzed {
-        let name = |blocked: &BlockedThread| entities.thread(blocked.thread).name.to_string();
-        let deadlocks = self.still_blocked.deadlocks().into_iter();
+    fn into_analyzed(
+        self,
+        counters: Counters,
+        still_blocked: StillBlocked,
+        entities: &Entities,
+    ) -> Analyzed {
+        let name = |blocked: &OpenWait| entities.thread(blocked.thread).name.to_string();
+        let deadlocks = still_blocked.deadlocks().into_iter();
         let deadlocks = deadlocks.map(|deadlock| deadlock.threads.iter().map(name).collect());
         Analyzed {
             waits: self.waits,
             open: self.open,
             deadlocks: deadlocks.collect(),
+            still_blocked,
             counters,
         }
     }

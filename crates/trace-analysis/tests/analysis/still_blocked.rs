@@ -206,10 +206,18 @@ fn a_thread_that_waits_for_something_else_is_not_blocked() {
         "
         Latch
         10 T2 park b
+        50 T3 park c
         ",
-        &[],
+        &[
+            "T2 conditional b: 10-50 <trace-ended>",
+            "T3 conditional c: 50-50 <trace-ended>",
+        ],
     );
-    assert_eq!(analyzed.counters.value(Counter::OpenWaits), 1);
+    assert_eq!(analyzed.counters.value(Counter::OpenWaits), 2);
+    assert_eq!(analyzed.counters.value(Counter::OpenWaitsNs), 40);
+    assert!(analyzed.still_blocked.threads().is_empty());
+    let others = analyzed.still_blocked.others().iter();
+    assert!(others.map(|wait| wait.duration_ns).eq([40, 0]));
 }
 
 /// T1 has the monitor and waits for the other lock, which T2 has.

@@ -66,7 +66,8 @@ impl Candidates<'_> {
             true => Vec::new(),
             false => self.of_kind(WaitKind::Contention, total_ns),
         };
-        let conditional_ns = self.evidence.kind(WaitKind::Conditional).running_ns();
+        let conditional = self.evidence.kind(WaitKind::Conditional);
+        let conditional_ns = conditional.running_ns().without(conditional.unended_ns);
         if conditional_ns > contention_ns {
             candidates.extend(self.of_kind(WaitKind::Conditional, conditional_ns));
         }
@@ -135,6 +136,7 @@ impl Candidates<'_> {
         Finding {
             id: format!("{}:{}:{owner_key}", pattern.name(), lock_class.key),
             pattern: pattern.name(),
+            hang: false,
             title: pattern.sentence(&facts),
             remedy: pattern.remedy(),
             owner: candidate

@@ -17,6 +17,8 @@ pub struct Finding {
     pub id: String,
     /// The name of its pattern.
     pub pattern: &'static str,
+    /// Whether it is a deadlock or another hang: its waits went on when the trace ended.
+    pub hang: bool,
     /// The problem, in one sentence.
     pub title: String,
     /// The usual remedy.

@@ -10,9 +10,11 @@ mod deadlock;
 mod evidence;
 mod facts;
 mod finding;
+mod hang;
 mod pattern;
 mod quiet;
 mod saving;
+mod stuck;
 
 use trace_analysis::{Entities, StillBlocked, WaitKind, WhatIf};
 
@@ -25,6 +27,7 @@ pub use evidence::Evidence;
 pub use finding::{
     Code, Finding, FindingConfidence, Named, OwnerPlace, Saving, Through, WaitingCode,
 };
+pub use hang::{HangHolder, HangRecord, HangThread, hangs};
 pub use quiet::{OtherWaits, Quiet};
 
 /// The most findings: a person reads no more.
@@ -69,9 +72,11 @@ impl Evidence {
         (traces, run_ns): (usize, u64),
         entities: &Entities,
     ) -> Conclusions {
-        let stuck = deadlock::stuck_threads(still_blocked.clone());
+        let mut stuck = deadlock::stuck_threads(still_blocked.clone());
+        stuck.extend(hang::stuck_threads(still_blocked.clone(), entities));
         let evidence = self.with_open(&stuck, entities);
-        let deadlocks = deadlocks(still_blocked, entities);
+        let deadlocks = deadlocks(still_blocked.clone(), entities);
+        let hangs = hangs(still_blocked, entities);
         let names = CodeNames::new(entities, evidence.methods());
         let candidates = Candidates {
             evidence: &evidence,
@@ -80,9 +85,16 @@ impl Evidence {
             is_one_run: traces == 1,
         };
         let others_ns = evidence.kind(WaitKind::Contention).running_ns();
-        let mut findings = deadlock::findings(&deadlocks, others_ns, run_ns);
+        let mut stuck_ns = deadlock::blocked_ns(&deadlocks);
+        stuck_ns.add_sum(hang::blocked_ns(&hangs));
+        let mut total_ns = others_ns;
+        total_ns.add_sum(stuck_ns);
+        let mut findings = deadlock::findings(&deadlocks, total_ns, run_ns);
+        findings.extend(hang::findings(&hangs, total_ns, run_ns));
         let quiet = evidence.quiet(run_ns).filter(|_| findings.is_empty());
-        findings.extend(candidates.findings(deadlock::blocked_ns(&deadlocks), quiet.is_some()));
+        let mut others = candidates.findings(stuck_ns, quiet.is_some());
+        others.retain(|other| !hang::join(&mut findings, other, entities));
+        findings.append(&mut others);
         findings.truncate(MAX_FINDINGS);
         let frozen_ns = evidence.kind(WaitKind::Contention).frozen_ns.ns();
         Conclusions {

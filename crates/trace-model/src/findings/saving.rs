@@ -4,7 +4,6 @@ use trace_analysis::{
     ChainIndex, Entities, LockChange, OwnerCode, Prediction, Question, Replay, Value, WhatIf,
 };
 
-use super::deadlock::DEADLOCK;
 use super::finding::{Finding, Saving};
 
 /// Returns the saving of a prediction; `None` without replays.
@@ -24,15 +23,16 @@ fn saved_share(replay: &Replay) -> f64 {
 }
 
 impl Finding {
-    /// Predicts the saving if the code that held the locks is known. There is no prediction for deadlocks,
-    /// initializers, which run once, and conditions.
+    /// Predicts the saving if the code that held the locks is known. There is no prediction for deadlocks
+    /// and hangs, initializers, which run once, and conditions.
     pub(super) fn predict_saving(
         &mut self,
         what_if: &mut WhatIf,
         processors: Option<u64>,
         entities: &Entities,
     ) {
-        let Some(owner) = self.owner.as_ref().filter(|_| self.is_contention()) else {
+        let is_about_holds = self.is_contention() && !self.hang;
+        let Some(owner) = self.owner.as_ref().filter(|_| is_about_holds) else {
             return;
         };
         let is_called = |value: Value, key: &str| value.key(entities) == key;
@@ -60,13 +60,13 @@ impl Finding {
     }
 }
 
-/// Sorts findings by what they save at most, deadlocks first. A finding without a prediction counts with all
+/// Sorts findings by what they save at most, deadlocks and hangs first. A finding without a prediction counts with all
 /// of its waiting. `contention_ns` is how long threads waited for locks while the process ran.
 pub(super) fn sort_by_saving(findings: &mut [Finding], contention_ns: u64) {
     let at_most_ns = |finding: &Finding| match &finding.saving {
         Some(saving) => saving.share_at_most * contention_ns as f64,
         None => finding.duration_ns.ns() as f64,
     };
-    let deadlocks = findings.partition_point(|finding| finding.pattern == DEADLOCK);
-    findings[deadlocks..].sort_by(|a, b| at_most_ns(b).total_cmp(&at_most_ns(a)));
+    let hangs = findings.partition_point(|finding| finding.hang);
+    findings[hangs..].sort_by(|a, b| at_most_ns(b).total_cmp(&at_most_ns(a)));
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use anstyle::Style;
 use trace_analysis::{Blame, ChainIndex, Entities, Owner, TraceSummary, Value, Wait, WaitId};
-use trace_report::facts;
 use trace_report::style::BOLD;
+use trace_report::{deadlocks, facts, hangs, still_waiting};
 
 use crate::text::human::{self, plural};
 use crate::text::labelled_table;
@@ -59,6 +59,8 @@ impl LongestWaits {
         width: Option<usize>,
     ) -> String {
         let mut text = String::new();
+        deadlocks::write(&mut text, summaries, entities);
+        hangs::write(&mut text, summaries, entities);
         for summary in summaries {
             facts::add_trace(&mut text, summary);
         }
@@ -70,6 +72,7 @@ impl LongestWaits {
             human::duration(shown_ns.fold(0, u64::saturating_add)),
         );
         facts::add(&mut text, "Blocked", &all);
+        still_waiting::write(&mut text, summaries, entities);
         if !self.waits.is_empty() {
             text.push('\n');
             let rows: Vec<_> = self

@@ -22,6 +22,11 @@ const SUMMARY_NOTES: &str = "\
 Prints at most five findings. A finding blames the code at the end of the chain of owners: a thread
 that only waits in lock() itself is not to blame for those that wait behind it. Patterns:
   deadlock                 threads block each other for good
+  never-released           the thread that has a lock has ended, or waits for its next task
+  possible-deadlock        a thread has a lock and waits for another thread, which may need the lock
+  no-permit-released       nobody gives permits of a semaphore back any more
+  still-held               a lock was held for long when the trace ended
+  starved                  others get a lock, one thread does not
   class-initialization     threads wait for a static initializer
   waits-while-holding      the owner waits for another thread while it holds the lock
   writer-behind-readers    a reader keeps a writer out, and other readers queue behind the writer

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use trace_analysis::{TraceSummary, WaitKind};
-use trace_model::{DeadlockRecord, Finding, OtherWaits, Quiet, deadlocks};
+use trace_model::{DeadlockRecord, Finding, HangRecord, OtherWaits, Quiet, deadlocks, hangs};
 use trace_report::problem;
 
 use super::Summary;
@@ -18,6 +18,7 @@ pub(super) struct SummaryRecord<'a> {
     quiet: Option<&'a Quiet>,
     other_waits: &'a [OtherWaits],
     deadlocks: Vec<DeadlockRecord>,
+    hangs: Vec<HangRecord>,
 }
 
 #[derive(Serialize)]
@@ -59,6 +60,7 @@ impl<'a> SummaryRecord<'a> {
             quiet: conclusions.quiet.as_ref(),
             other_waits: &conclusions.other_waits,
             deadlocks: deadlocks(summary.still_blocked(), &summary.entities),
+            hangs: hangs(summary.still_blocked(), &summary.entities),
         }
     }
 }

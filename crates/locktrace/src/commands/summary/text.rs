@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use trace_analysis::WaitKind;
 use trace_model::{Code, Finding, OtherWaits, Quiet, Saving};
-use trace_report::facts;
 use trace_report::name::printable;
 use trace_report::style::{BOLD, DIM};
+use trace_report::{facts, still_waiting};
 
 use super::Summary;
 use crate::text::human::{count, duration, percent, plural};
@@ -28,6 +28,7 @@ pub(super) fn render(summary: &Summary, width: Option<usize>) -> String {
     let blocked = format!("{} in {waits}", duration(totals.duration_ns));
     facts::add(&mut text, "Blocked", &blocked);
     facts::add_frozen(&mut text, found.frozen_ns, totals.duration_ns);
+    still_waiting::write(&mut text, &summary.traces, &summary.entities);
     let width = width.unwrap_or(MAX_WIDTH).clamp(40, MAX_WIDTH);
     if let Some(quiet) = &found.quiet {
         add_quiet(&mut text, quiet, width);

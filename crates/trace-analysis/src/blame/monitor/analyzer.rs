@@ -32,13 +32,14 @@ use crate::blame::timeline::context::Context;
 use crate::blame::timeline::hold_spans::HoldSpans;
 use crate::blame::timeline::interval::{self, Access, Start, View};
 use crate::blame::timeline::owner_timeline::Timeline;
-use crate::blame::timeline::waiters::{Ticket, Waiters};
+use crate::blame::timeline::waiters::Waiters;
 use crate::model::counter::{Counter, Counters};
 use crate::model::detail::Detail;
 use crate::model::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::model::packed_owner::PackedOwner;
 use crate::model::wait::{
-    Holds, Mechanism, OpenWait, Owner, UnknownOwner, WaitEnd, WaitId, WaitKind,
+    HolderFacts, Holds, Mechanism, OpenWait, Owner, Resource, Turnover, UnknownOwner, WaitEnd,
+    WaitId, WaitKind,
 };
 use crate::resolve::seen_owner::Holder;
 use crate::resolve::stacks::Stacks;
@@ -130,9 +131,21 @@ struct Contended {
     timeline: Timeline<Interval>,
     /// Position from which on no owner waited itself.
     direct_from: u64,
+    turnover: Turnover,
 }
 
 impl Contended {
+    /// Notes a release.
+    #[inline]
+    fn release(&mut self, exit: &Exit) {
+        if let Holds::For { holds: 1, held_ns } = exit.holds {
+            self.turnover.hold(held_ns);
+        }
+        let first = self.waiters.first();
+        let waited_since_ns = first.map(|waiter| waiter.start.time_ns);
+        self.turnover.release(exit.time_ns, waited_since_ns);
+    }
+
     /// Returns the last time at which the owner may have changed, for the threads waiting now.
     fn last_boundary_ns(&mut self) -> u64 {
         let last_ns = self.timeline.last_end_ns();
@@ -170,6 +183,8 @@ struct Waiter {
     thread: ThreadIndex,
     chain: ChainIndex,
     start: Start,
+    /// Releases of the lock before the wait.
+    releases_before: u64,
     after_wait: bool,
     /// By the clock, the wait did not begin before the last boundary.
     is_in_time: bool,
@@ -208,6 +223,7 @@ impl LockAnalyzer {
             thread,
             chain,
             start: contended.timeline.start_wait(time_ns),
+            releases_before: contended.turnover.releases,
             after_wait,
             is_in_time: contended.timeline.last_end_ns() <= Some(time_ns),
         };
@@ -241,6 +257,9 @@ impl LockAnalyzer {
             Some(waiter) => {
                 context.wait.safepoint_ns = safepoint_ns;
                 self.describe_wait(waiter, before, context);
+                if let Some(contended) = &mut self.contended {
+                    contended.turnover.wait(context.wait.whole_duration_ns);
+                }
                 self.forget_unseen(context.spans);
                 context.pass_on();
             }
@@ -291,6 +310,9 @@ impl LockAnalyzer {
         self.end_interval(interval, context.counters);
         if !is_direct && let Some(contended) = &mut self.contended {
             contended.direct_from = contended.timeline.end();
+        }
+        if let Some(contended) = &mut self.contended {
+            contended.release(exit);
         }
         self.owner_state = OwnerState::Released;
         self.holder = self.holder.filter(|holder| !holder.is(thread, stacks));
@@ -400,32 +422,33 @@ impl LockAnalyzer {
         self.holder = None;
     }
 
-    /// Returns the waits that have not ended.
-    pub(crate) fn open_waits(&self) -> impl Iterator<Item = UnendedWait> {
-        let contended = self.contended.iter();
-        let waiters = contended.flat_map(|contended| contended.waiters.iter());
-        waiters.map(|(ticket, waiter)| UnendedWait {
-            start_ns: waiter.start.time_ns,
-            thread: waiter.thread,
-            lock: self.lock,
-            id: waiter.id,
-            ticket,
-        })
+    /// Returns the number of waits that have not ended.
+    pub(crate) fn open_waits(&self) -> u64 {
+        let contended = self.contended.as_ref();
+        contended.map_or(0, |contended| contended.waiters.iter().count() as u64)
     }
 
-    /// Returns the waits that have not ended, for a snapshot.
+    /// Returns the waits that have not ended.
     pub(crate) fn open(&self, stacks: &Stacks) -> impl Iterator<Item = OpenWait> {
         let contended = self.contended.iter();
-        let waiters = contended.flat_map(|contended| contended.waiters.iter());
-        waiters.map(|(_, waiter)| OpenWait {
-            kind: WaitKind::Contention,
-            holder: self.holder(waiter.thread, stacks).thread(),
-            id: waiter.id,
-            mechanism: Mechanism::Monitor,
-            lock: self.lock,
-            thread: waiter.thread,
-            chain: waiter.chain,
-            start_ns: waiter.start.time_ns,
+        contended.flat_map(|contended| {
+            let waiters = contended.waiters.iter();
+            waiters.map(|(_, waiter)| OpenWait {
+                kind: WaitKind::Contention,
+                holder: self.holder(waiter.thread, stacks).thread(),
+                holder_facts: HolderFacts::default(),
+                id: waiter.id,
+                mechanism: Mechanism::Monitor,
+                lock: self.lock,
+                resource: Resource::Lock,
+                thread: waiter.thread,
+                chain: waiter.chain,
+                start_ns: waiter.start.time_ns,
+                duration_ns: 0,
+                timeout: ParkTimeout::None,
+                turnover: contended.turnover,
+                releases: contended.turnover.releases - waiter.releases_before,
+            })
         })
     }
 
@@ -563,13 +586,14 @@ impl LockAnalyzer {
     /// Passes on a wait that has not ended, unless it may be over.
     pub(crate) fn pass_on_open(
         &mut self,
-        open: &UnendedWait,
+        open: &OpenWait,
         end: &TraceEnd,
         stacks: &Stacks,
         context: &mut Context<'_>,
     ) {
         let contended = self.contended.get_or_insert_default();
-        let Some(&waiter) = contended.waiters.get(open.ticket) else {
+        let ticket = contended.waiters.find(open.thread);
+        let Some(&waiter) = ticket.and_then(|ticket| contended.waiters.get(ticket)) else {
             return;
         };
         let counters = &mut *context.counters;
@@ -584,22 +608,7 @@ impl LockAnalyzer {
         }
         let rest = self.holder(waiter.thread, stacks);
         context.wait.safepoint_ns = 0;
-        context.wait.end = WaitEnd::Open;
-        context.wait.holder = rest.thread();
         self.describe_until(&waiter, end.time_ns, rest.into(), context);
-        let duration_ns = context.wait.whole_duration_ns;
-        context.counters.add(Counter::OpenWaitsNs, duration_ns);
-        context.pass_on();
+        context.pass_on_open(open);
     }
-}
-
-/// A wait that has not ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct UnendedWait {
-    // The order in which the waits began.
-    start_ns: u64,
-    thread: ThreadIndex,
-    lock: LockIndex,
-    id: WaitId,
-    ticket: Ticket,
 }

@@ -120,7 +120,7 @@ impl LockDispatcher {
             LockEvent::Retired => {
                 if let Some(mut analyzer) = self.analyzers.remove(lock) {
                     analyzer.finish(context.spans);
-                    let abandoned = analyzer.open_waits().count() as u64;
+                    let abandoned = analyzer.open_waits();
                     context
                         .counters
                         .add(Counter::WaitsWithoutEntered, abandoned);
@@ -151,16 +151,11 @@ impl LockDispatcher {
 
     /// Ends the trace: passes on the waits that have not ended, in the order in which they began.
     pub(crate) fn finish(mut self, end: &TraceEnd, context: &mut Context<'_>) {
-        let analyzers = self.analyzers.iter();
-        let open = analyzers.flat_map(|(lock, analyzer)| {
-            let waits = analyzer.open_waits();
-            waits.map(move |open_wait| (open_wait, lock))
-        });
-        let mut open: Vec<_> = open.collect();
-        open.sort_unstable();
-        for (open_wait, lock) in open {
-            if let Some(analyzer) = self.analyzers.get_mut(lock) {
-                analyzer.pass_on_open(&open_wait, end, &self.stacks, context);
+        let mut open = self.open();
+        open.sort_unstable_by_key(|wait| (wait.start_ns, wait.thread, wait.lock, wait.id));
+        for wait in &open {
+            if let Some(analyzer) = self.analyzers.get_mut(wait.id.lock) {
+                analyzer.pass_on_open(wait, end, &self.stacks, context);
             }
         }
         for analyzer in self.analyzers.values_mut() {

@@ -17,7 +17,7 @@ use crate::blame::facts::trace_end::TraceEnd;
 use crate::blame::park::code::Code;
 use crate::blame::park::ownership::{OpenWaits, Ownership};
 use crate::blame::park::ticket_heap::TicketHeap;
-use crate::blame::park::waker::WaitForWaker;
+use crate::blame::park::waker::{self, WaitForWaker};
 use crate::blame::timeline::context::Context;
 use crate::blame::timeline::hold_spans::HoldSpans;
 use crate::blame::timeline::interval::{Access, Start};
@@ -26,7 +26,9 @@ use crate::collections::shrink::shrink_queue;
 use crate::model::counter::Counter;
 use crate::model::entity::{ChainIndex, Entities, LockIndex, ThreadIndex};
 use crate::model::synchronizer::Synchronizer;
-use crate::model::wait::{Mechanism, OpenWait, Owner, UnknownOwner, WaitEnd, WaitId, WaitKind};
+use crate::model::wait::{
+    HolderFacts, Mechanism, OpenWait, Owner, Turnover, WaitEnd, WaitId, WaitKind,
+};
 use crate::order::park::event::{Begin, End, Release, Unpark};
 use crate::order::park::permits::Waker;
 
@@ -39,6 +41,8 @@ struct Waiter {
     after_wait: bool,
     access: Access,
     start: Start,
+    /// Releases of the lock before the wait.
+    releases_before: u64,
     /// Timeout of the park, as first given.
     timeout: ParkTimeout,
     /// Time of the last park.
@@ -108,6 +112,7 @@ pub(super) struct LockAnalyzer {
     is_signalled: bool,
     /// A thread that acquired it released it.
     is_released: bool,
+    turnover: Turnover,
 }
 
 /// The threads that wait, or did until recently.
@@ -116,8 +121,6 @@ struct Queue {
     waiters: Waiters<Waiter>,
     /// The parked threads, by access.
     parked: [TicketHeap<Ticket>; 2],
-    /// The first parked thread that wants exclusive access; cached when looked up.
-    first_writer: Option<Option<Queued>>,
     /// The threads that are awake, by position, and some that were.
     awake: VecDeque<(u64, Ticket)>,
     awake_len: usize,
@@ -125,36 +128,16 @@ struct Queue {
     ended: TicketHeap<(u64, Ticket)>,
 }
 
-/// A queued thread and its place.
-#[derive(Clone, Copy, Debug)]
-struct Queued {
-    ticket: Ticket,
-    thread: ThreadIndex,
-    chain: ChainIndex,
-}
-
-impl Queued {
-    fn new(ticket: Ticket, waiter: &Waiter) -> Self {
-        Self {
-            ticket,
-            thread: waiter.thread,
-            chain: waiter.chain,
-        }
-    }
-}
-
 impl Queue {
     fn push(&mut self, waiter: Waiter) {
-        let (thread, start_ns) = (waiter.thread, waiter.start.time_ns);
-        let (access, state) = (waiter.access, waiter.state);
-        let chain = waiter.chain;
-        let ticket = self.waiters.push(thread, start_ns, waiter);
-        let queued = Queued {
-            ticket,
+        let Waiter {
             thread,
-            chain,
-        };
-        self.note(queued, access, state);
+            access,
+            state,
+            ..
+        } = waiter;
+        let ticket = self.waiters.push(thread, waiter.start.time_ns, waiter);
+        self.note((ticket, thread), access, state);
     }
 
     /// Changes a waiter in place: it is too large to be copied before and after each change.
@@ -164,15 +147,14 @@ impl Queue {
         };
         let before = waiter.state;
         change(waiter);
-        let (access, after) = (waiter.access, waiter.state);
-        let queued = Queued::new(ticket, waiter);
-        self.forget(ticket, access, before);
-        self.note(queued, access, after);
+        let (thread, access, after) = (waiter.thread, waiter.access, waiter.state);
+        self.forget(access, before);
+        self.note((ticket, thread), access, after);
     }
 
     fn remove(&mut self, ticket: Ticket) -> Option<Waiter> {
         let waiter = self.waiters.remove(ticket)?;
-        self.forget(ticket, waiter.access, waiter.state);
+        self.forget(waiter.access, waiter.state);
         if !waiter.is_over() {
             self.waiters.end(waiter.thread);
         }
@@ -180,18 +162,11 @@ impl Queue {
     }
 
     /// Notes a new state of a thread that waits for this access.
-    fn note(&mut self, waiter: Queued, access: Access, state: State) {
-        let Queued { ticket, thread, .. } = waiter;
+    fn note(&mut self, (ticket, thread): (Ticket, ThreadIndex), access: Access, state: State) {
         let waiters = &mut self.waiters;
         match state {
             State::Parked => {
                 self.parked[access as usize].insert(ticket, |other| is_parked(waiters, other));
-                if access == Access::Exclusive
-                    && let Some(first) = &mut self.first_writer
-                    && first.is_none_or(|first| ticket < first.ticket)
-                {
-                    *first = Some(waiter);
-                }
             }
             State::Awake { position, .. } => {
                 if self.awake.len() >= self.awake_len * 2 + FEW {
@@ -217,15 +192,9 @@ impl Queue {
     }
 
     /// Forgets this state of a thread.
-    fn forget(&mut self, ticket: Ticket, access: Access, state: State) {
+    fn forget(&mut self, access: Access, state: State) {
         match state {
-            State::Parked => {
-                self.parked[access as usize].remove();
-                let first = self.first_writer.flatten();
-                if first.is_some_and(|first| first.ticket == ticket) {
-                    self.first_writer = None;
-                }
-            }
+            State::Parked => self.parked[access as usize].remove(),
             State::Awake { .. } => self.awake_len -= 1,
             State::Ended { .. } => self.ended.remove(),
         }
@@ -237,16 +206,6 @@ impl Queue {
         self.parked[access as usize].first(|ticket| is_parked(waiters, ticket))
     }
 
-    /// Returns the first parked thread that wants exclusive access.
-    fn first_writer(&mut self) -> Option<Queued> {
-        if self.first_writer.is_none() {
-            let first = self.first_parked(Access::Exclusive);
-            let first = first.and_then(|ticket| Some((ticket, self.waiters.get(ticket)?)));
-            self.first_writer = Some(first.map(|(ticket, waiter)| Queued::new(ticket, waiter)));
-        }
-        self.first_writer.flatten()
-    }
-
     /// Returns the threads that are awake.
     fn all_awake(&self) -> Vec<Ticket> {
         let awake = self.awake.iter().copied();
@@ -254,14 +213,13 @@ impl Queue {
         awake.map(|(_, ticket)| ticket).collect()
     }
 
-    /// Returns the position of the interval in which the first parked thread began to wait. A
-    /// thread that is awake may have given up and left the queue, which writes no event.
-    fn first_queued(&mut self) -> Option<u64> {
+    /// Returns the parked thread that began to wait first. A thread that is awake may have given up and
+    /// left the queue, which writes no event.
+    fn first_queued(&mut self) -> Option<&Waiter> {
         let first_parked =
             [Access::Exclusive, Access::Shared].map(|access| self.first_parked(access));
         let first = first_parked.into_iter().flatten().min();
-        let first = first.and_then(|ticket| self.waiters.get(ticket));
-        first.map(|waiter| waiter.start.position)
+        first.and_then(|ticket| self.waiters.get(ticket))
     }
 
     /// Returns whether threads may have been awake since before one position, or have ended their
@@ -341,6 +299,7 @@ impl LockAnalyzer {
             last_step: 0,
             is_signalled: false,
             is_released: false,
+            turnover: Turnover::default(),
         }
     }
 
@@ -350,8 +309,16 @@ impl LockAnalyzer {
     }
 
     /// Notes a release by a thread that never acquired the lock.
-    pub(super) fn signal(&mut self) {
+    pub(super) fn signal(&mut self, time_ns: u64) {
         self.is_signalled = true;
+        self.note_release(time_ns);
+    }
+
+    /// Notes that the lock was passed on.
+    fn note_release(&mut self, time_ns: u64) {
+        let first = self.queue.first_queued();
+        let waited_since_ns = first.map(|waiter| waiter.start.time_ns);
+        self.turnover.release(time_ns, waited_since_ns);
     }
 
     /// Removes a thread that turned out to wait for a waker, not for an owner, in its last park.
@@ -398,22 +365,29 @@ impl LockAnalyzer {
         self.ownership.shrink();
     }
 
-    /// Returns the wait of a parked thread.
-    pub(super) fn open_wait(&self, thread: ThreadIndex) -> Option<OpenWait> {
-        let waiter = self.queue.waiters.get(self.queue.waiters.find(thread)?)?;
-        Some(OpenWait {
+    /// Returns the waits of the parked threads, without the holder.
+    pub(super) fn open(&self) -> impl Iterator<Item = OpenWait> {
+        let waiters = self.queue.waiters.iter().map(|(_, waiter)| waiter);
+        let parked = waiters.filter(|waiter| waiter.state == State::Parked);
+        parked.map(|waiter| OpenWait {
             id: waiter.id,
             mechanism: Mechanism::Park,
             lock: self.lock,
-            thread,
+            resource: (self.synchronizer).resource(waiter.access == Access::Shared),
+            thread: waiter.thread,
             chain: waiter.chain,
             start_ns: waiter.start.time_ns,
+            duration_ns: 0,
             kind: if self.is_signalled_only() {
                 WaitKind::Conditional
             } else {
                 WaitKind::Contention
             },
+            timeout: waiter.timeout,
             holder: None,
+            holder_facts: HolderFacts::default(),
+            turnover: self.turnover,
+            releases: self.turnover.releases - waiter.releases_before,
         })
     }
 
@@ -466,11 +440,7 @@ impl LockAnalyzer {
             }
             begin.continued
         });
-        let open_waits = if self.ownership.is_shareable() {
-            self.open_waits_with_writer()
-        } else {
-            self.open_waits()
-        };
+        let open_waits = self.open_waits();
         self.ownership
             .begin(begin, code, open_waits, context.counters);
         self.are_awake([Some(begin.thread), begin.owner.get()], context.entities);
@@ -492,6 +462,7 @@ impl LockAnalyzer {
                     Access::Exclusive
                 },
                 start: self.ownership.start_wait(begin.time_ns),
+                releases_before: self.turnover.releases,
                 timeout: begin.timeout,
                 parked_ns: begin.time_ns,
                 end: WaitEnd::Open,
@@ -551,12 +522,11 @@ impl LockAnalyzer {
             // It got the lock.
             self.end_wait(ticket, context);
         }
-        self.is_released |= code.is_release();
-        let open_waits = if code.releases_shared {
-            self.open_waits_with_writer()
-        } else {
-            self.open_waits()
-        };
+        if code.is_release() {
+            self.is_released = true;
+            self.note_release(unpark.time_ns);
+        }
+        let open_waits = self.open_waits();
         let writer = context.entities.thread(unpark.thread).java_id;
         self.ownership
             .unpark(unpark, writer, code, open_waits, context.counters);
@@ -571,6 +541,10 @@ impl LockAnalyzer {
             // It got the lock.
             self.end_wait(ticket, context);
         }
+        self.note_release(release.time_ns);
+        if let Hold::For { duration_ns } = release.hold {
+            self.turnover.hold(duration_ns);
+        }
         if waiter.is_none()
             && let Hold::For { duration_ns } = release.hold
         {
@@ -583,7 +557,10 @@ impl LockAnalyzer {
         }
         let (open_waits, has_waited) = (self.open_waits(), waiter.is_some());
         let first_queued = match release.hold {
-            Hold::BeforeContention => self.queue.first_queued(),
+            Hold::BeforeContention => {
+                let first = self.queue.first_queued();
+                first.map(|waiter| waiter.start.position)
+            }
             _ => None,
         };
         self.ownership.release(
@@ -632,34 +609,18 @@ impl LockAnalyzer {
     /// Ends the trace: passes on all waits, including those that have not ended.
     pub(super) fn finish(&mut self, end: &TraceEnd, context: &mut Context<'_>) {
         let holder = self.holder();
-        let holder = holder.map(|(thread, chain)| Owner::Thread { thread, chain });
-        if let Some(holder) = holder {
-            self.ownership.never_released(holder);
+        if let Some((thread, chain)) = holder {
+            self.ownership
+                .never_released(Owner::Thread { thread, chain });
         }
+        let open: Vec<_> = self.open().collect();
         self.pass_on_all_ended(context);
-        if self.is_signalled_only() {
-            let open_waits = self.queue.waiters.iter().count() as u64;
-            context.counters.add(Counter::OpenWaits, open_waits);
-        } else {
-            self.pass_on_all_open(end, holder, context);
+        for mut wait in open {
+            wait.hold_by(holder);
+            self.pass_on_open(&wait, end, context);
         }
         let end = self.ownership.position();
         self.ownership.forget_before(end, context.spans);
-    }
-
-    /// Passes on the waits that have not ended.
-    fn pass_on_all_open(
-        &mut self,
-        end: &TraceEnd,
-        holder: Option<Owner>,
-        context: &mut Context<'_>,
-    ) {
-        let rest = holder.unwrap_or_else(|| Owner::Unknown(self.ownership.why_holder_unknown()));
-        let parked = self.queue.waiters.iter();
-        let parked: Vec<_> = parked.map(|(_, &waiter)| waiter).collect();
-        for waiter in &parked {
-            self.pass_on_open(waiter, end, rest, context);
-        }
     }
 
     /// Returns where the thread acquired the lock, if it had to wait for it.
@@ -669,15 +630,12 @@ impl LockAnalyzer {
         waits.find(acquired).map(|waiter| waiter.chain)
     }
 
-    /// Passes on a wait that has not ended, with `rest` as the owner since the last
-    /// boundary.
-    fn pass_on_open(
-        &mut self,
-        waiter: &Waiter,
-        end: &TraceEnd,
-        rest: Owner,
-        context: &mut Context<'_>,
-    ) {
+    /// Passes on a wait that has not ended.
+    fn pass_on_open(&mut self, open: &OpenWait, end: &TraceEnd, context: &mut Context<'_>) {
+        let ticket = self.queue.waiters.find(open.thread);
+        let Some(&waiter) = ticket.and_then(|ticket| self.queue.waiters.get(ticket)) else {
+            return;
+        };
         let counters = &mut *context.counters;
         if end.went_on(waiter.thread, waiter.parked_ns) {
             return counters.add(Counter::WaitsWithoutEntered, 1);
@@ -688,19 +646,16 @@ impl LockAnalyzer {
             let known_ns = known_ns.saturating_sub(waiter.start.time_ns);
             return counters.add(Counter::OpenWaitsNs, known_ns);
         }
-        let rest = match rest {
-            Owner::Thread { thread, .. } if thread == waiter.thread => {
-                Owner::Unknown(UnknownOwner::TraceEnded)
-            }
-            rest => rest,
-        };
-        self.describe_until(waiter, end.time_ns, rest, context);
-        context.wait.end = WaitEnd::Open;
-        context.wait.holder = rest.thread();
-        context
-            .counters
-            .add(Counter::OpenWaitsNs, context.wait.whole_duration_ns);
-        context.pass_on();
+        if open.kind == WaitKind::Contention {
+            let rest = match open.holder {
+                Some((thread, chain)) => Owner::Thread { thread, chain },
+                None => Owner::Unknown(self.ownership.why_holder_unknown()),
+            };
+            self.describe_until(&waiter, end.time_ns, rest, context);
+        } else {
+            waker::describe_open(open, waiter.safepoint_ns, end.time_ns, context);
+        }
+        context.pass_on_open(open);
     }
 
     /// Ends the wait at the thread's last wake-up. A parked thread cannot do anything, so if it is
@@ -770,6 +725,7 @@ impl LockAnalyzer {
         };
         let rest = Owner::Unknown(self.ownership.why_unknown());
         self.describe_until(&waiter, since_ns, rest, context);
+        self.turnover.wait(context.wait.whole_duration_ns);
         context.wait.end = waiter.end;
         context.wait.holder = None;
         context.pass_on();
@@ -809,16 +765,7 @@ impl LockAnalyzer {
     fn open_waits(&self) -> OpenWaits {
         OpenWaits {
             some: !self.queue.waiters.is_empty(),
-            first_writer: None,
-        }
-    }
-
-    /// Returns the same where readers may have to queue after a writer.
-    fn open_waits_with_writer(&mut self) -> OpenWaits {
-        let first_writer = self.queue.first_writer();
-        OpenWaits {
-            first_writer: first_writer.map(|writer| (writer.thread, writer.chain)),
-            ..self.open_waits()
+            writer: !self.queue.parked[Access::Exclusive as usize].is_empty(),
         }
     }
 

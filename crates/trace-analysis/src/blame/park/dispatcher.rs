@@ -3,19 +3,19 @@
 
 use trace_format::{JavaThreadId, LockId, ParkEndReason, Permit};
 
+use crate::blame::facts::trace_end::TraceEnd;
 use crate::blame::park::analyzer::{LockAnalyzer, Losses};
 use crate::blame::park::code::{Code, CodeTable};
 use crate::blame::park::recent_wakers::{RecentWakers, WakeUp};
-use crate::blame::park::waker::{WaitForWaker, Woken as WokenUp};
+use crate::blame::park::waker::{self, WaitForWaker, Woken as WokenUp};
 use crate::blame::timeline::context::Context;
 use crate::collections::cached_map::CachedMap;
-use crate::collections::hash::SeededMap;
 use crate::collections::small_map::SmallMap;
 use crate::model::counter::Counter;
 use crate::model::entity::{Entities, LockIndex, ThreadIndex};
 use crate::model::lock_group::LOCK_GROUPS;
 use crate::model::synchronizer::Synchronizer;
-use crate::model::wait::{OpenWait, WaitId, WaitKind};
+use crate::model::wait::{OpenWait, WaitId};
 use crate::order::park::event::{Begin, End, ParkEvent, Release, Unpark};
 use crate::order::park::permits::Waker;
 use crate::order::rearranger::Step;
@@ -114,59 +114,71 @@ impl ParkDispatcher {
 
     /// Adds the waits that have not ended.
     pub(crate) fn add_open(&self, open: &mut Vec<OpenWait>) {
-        let mut holders = SeededMap::default();
         for (lock, domain) in self.domains.iter() {
-            for (thread, parked) in domain.parked.iter() {
-                if !parked.on_lock {
-                    open.push(parked.wait.open(self.trace, lock, thread));
-                    continue;
-                }
-                let Some(analyzer) = self.analyzers.get(parked.wait.lock) else {
-                    continue;
-                };
-                let Some(wait) = analyzer.open_wait(thread) else {
-                    continue;
-                };
-                let holder = holders.entry(wait.lock).or_insert_with(|| {
-                    let is_known = analyzer.is_up_to(domain.losses);
-                    analyzer.holder().filter(|_| is_known)
-                });
-                let is_holder =
-                    |&(holder, _): &_| wait.kind == WaitKind::Contention && holder != thread;
-                open.push(OpenWait {
-                    holder: holder.filter(is_holder),
-                    ..wait
-                });
+            let parked = domain.parked.iter();
+            let for_waker = parked.filter(|(_, parked)| !parked.on_lock);
+            open.extend(
+                for_waker.map(|(thread, parked)| parked.wait.open(self.trace, lock, thread)),
+            );
+        }
+        for (_, analyzer) in self.analyzers.analyzers.iter() {
+            if !analyzer.is_in_use() {
+                continue;
             }
+            let holder = analyzer.holder();
+            open.extend(analyzer.open().map(|mut wait| {
+                let domain = self.domains.get(wait.id.lock);
+                let is_known = domain.is_some_and(|domain| analyzer.is_up_to(domain.losses));
+                wait.hold_by(holder.filter(|_| is_known));
+                wait
+            }));
         }
     }
 
-    /// Ends the trace: counts the waits for a waker that have not ended. Returns the analyzers of
+    /// Ends the trace: passes on the waits for a waker that have not ended. Returns the analyzers of
     /// the locks.
     pub(crate) fn finish(
         mut self,
+        end: &TraceEnd,
         context: &mut Context<'_>,
     ) -> impl Iterator<Item = (LockIndex, LockAnalyzer)> + use<> {
         let mut domains: Vec<_> = self.domains.iter().collect();
         domains.sort_unstable_by_key(|&(domain, _)| domain);
-        for (_, domain) in domains {
-            for (_, parked) in domain.parked.iter() {
-                if parked.on_lock
-                    && let Some(analyzer) = self.analyzers.get_mut(parked.wait.lock)
-                {
+        for (lock, domain) in domains {
+            let mut for_waker = Vec::new();
+            for (thread, parked) in domain.parked.iter() {
+                if !parked.on_lock {
+                    for_waker.push((parked, parked.wait.open(self.trace, lock, thread)));
+                } else if let Some(analyzer) = self.analyzers.get_mut(parked.wait.lock) {
                     analyzer.lost(domain.losses, context);
                 }
             }
+            for_waker.sort_unstable_by_key(|(_, open)| open.id);
+            for (parked, open) in for_waker {
+                domain.pass_on_open(parked, &open, end, context);
+            }
         }
-        let parked = self
-            .domains
-            .values()
-            .flat_map(|domain| domain.parked.iter());
-        let for_waker = parked.filter(|(_, parked)| !parked.on_lock);
-        context
-            .counters
-            .add(Counter::OpenWaits, for_waker.count() as u64);
         self.analyzers.analyzers.into_entries()
+    }
+}
+
+impl Domain {
+    /// Passes on a wait for a waker that has not ended, unless it may be over.
+    fn pass_on_open(
+        &self,
+        parked: &Parked,
+        open: &OpenWait,
+        end: &TraceEnd,
+        context: &mut Context<'_>,
+    ) {
+        if end.went_on(open.thread, open.start_ns) {
+            return context.counters.add(Counter::WaitsWithoutEntered, 1);
+        }
+        context.counters.add(Counter::OpenWaits, 1);
+        if self.losses.of_nobody == parked.losses.of_nobody {
+            waker::describe_open(open, 0, end.time_ns, context);
+            context.pass_on_open(open);
+        }
     }
 }
 
@@ -346,7 +358,7 @@ impl Replay<'_> {
         if let Some(analyzer) = self.analyzers.get_mut(unpark.lock) {
             analyzer.lost(self.domain.losses, context);
             if unpark.never_acquired && code.is_release() {
-                analyzer.signal();
+                analyzer.signal(unpark.time_ns);
             } else {
                 analyzer.unpark(unpark, code, context);
             }

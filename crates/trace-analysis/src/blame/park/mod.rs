@@ -88,7 +88,9 @@ impl Parks {
     /// Ends the trace: passes waits that have not ended to `context`.
     pub(crate) fn finish(self, end: &TraceEnd, context: &mut Context<'_>) {
         let groups = self.groups.into_iter();
-        let mut analyzers: Vec<_> = groups.flat_map(|group| group.finish(context)).collect();
+        let mut analyzers: Vec<_> = groups
+            .flat_map(|group| group.finish(end, context))
+            .collect();
         // A damaged trace may have a lock in several domains.
         analyzers.sort_by_key(|&(lock, _)| lock);
         for (_, mut analyzer) in analyzers {

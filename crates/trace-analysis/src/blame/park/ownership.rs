@@ -24,7 +24,7 @@
 //!
 //! Of the readers that share a lock, only the last to release it writes an event. It has held the
 //! lock at least since a writer was first in the queue, because later readers have to queue after
-//! that writer. Those readers do not wait for the other readers, but for the writer.
+//! that writer. The writer only waits: those readers, too, wait for the ones inside.
 
 use trace_format::{Hold, JavaThreadId};
 
@@ -209,8 +209,8 @@ struct Reported {
 pub(super) struct OpenWaits {
     /// Some thread waits.
     pub(super) some: bool,
-    /// The writer that readers have to queue after, where there may be readers.
-    pub(super) first_writer: Option<(ThreadIndex, ChainIndex)>,
+    /// Some thread waits for exclusive access: later readers have to queue after it.
+    pub(super) writer: bool,
 }
 
 /// The owners of a lock over time, as far back as a waiting thread has seen it.
@@ -366,8 +366,8 @@ impl Ownership {
             OwnerState::Held { by: None, woken } if next == held => {
                 // Until it parks again, others could release the lock without an event.
                 let is_blind = parks_again(woken) && !self.knows_owner;
-                // Readers wait for the writer from here on.
-                let is_writer = !code.shares && open_waits.first_writer.is_none();
+                // From here on the last reader that releases the lock has had it.
+                let is_writer = !code.shares && !open_waits.writer;
                 is_blind || is_writer && self.is_shareable()
             }
             // The owner has released the lock.
@@ -789,13 +789,13 @@ impl Ownership {
     ) {
         let owner = self.owner_until(evidence);
         self.follow_owner_state(owner, evidence, time_ns);
-        let owner_for_readers = match (evidence, open_waits.first_writer) {
-            (Evidence::Release { shared: true, .. }, Some((thread, chain))) => {
-                Owner::Thread { thread, chain }
+        let owner_for_readers = match evidence {
+            // Without a writer in between, readers do not keep out readers.
+            Evidence::Release { shared: true, .. } if !open_waits.writer => {
+                Owner::Unknown(UnknownOwner::Readers)
             }
-            (Evidence::Release { shared: true, .. }, None) => Owner::Unknown(UnknownOwner::Readers),
             // Readers are being woken one after another.
-            (Evidence::None, _) if owner == Owner::Unknown(UnknownOwner::Readers) => {
+            Evidence::None if owner == Owner::Unknown(UnknownOwner::Readers) => {
                 Owner::Unknown(UnknownOwner::HandOff)
             }
             _ => owner,

@@ -5,12 +5,14 @@ use trace_format::{LockId, ParkEndReason, ParkTimeout};
 
 use crate::blame::facts::freezes::Freezes;
 use crate::blame::park::code::Code;
+use crate::blame::timeline::context::Context;
 use crate::model::detail::Detail;
 use crate::model::entity::{ChainIndex, LockIndex, ThreadIndex};
 use crate::model::synchronizer::Synchronizer;
 use crate::model::time_range::TimeRange;
 use crate::model::wait::{
-    Contention, Mechanism, OpenWait, Owner, UnknownOwner, Wait, WaitId, WaitKind,
+    Contention, HolderFacts, Mechanism, OpenWait, Owner, Resource, Turnover, UnknownOwner, Wait,
+    WaitId, WaitKind,
 };
 use crate::order::park::event::{Begin, End};
 use crate::order::park::permits::Waker;
@@ -76,14 +78,15 @@ impl WaitForWaker {
         }
     }
 
-    /// Returns the kind of the wait. Parking without a known synchronizer is waiting for another
-    /// thread, or for a timeout if it expired.
-    fn kind(&self, reason: ParkEndReason) -> WaitKind {
+    /// Returns the kind of the wait, which ended for this reason if it has. Parking without a known
+    /// synchronizer is waiting for another thread; with a timeout it lets time pass until another
+    /// thread ends it.
+    fn kind(&self, reason: Option<ParkEndReason>) -> WaitKind {
         if self.code.idles || self.synchronizer == Synchronizer::Pool {
             WaitKind::Idle
         } else if self.synchronizer == Synchronizer::Other
             && self.timeout != ParkTimeout::None
-            && reason == ParkEndReason::TimedOut
+            && reason.is_none_or(|reason| reason == ParkEndReason::TimedOut)
         {
             WaitKind::Sleep
         } else {
@@ -106,11 +109,17 @@ impl WaitForWaker {
             id: self.id(trace, domain),
             mechanism: Mechanism::Park,
             lock: self.lock,
+            resource: Resource::Event,
             thread,
             chain: self.chain,
             start_ns: self.start_ns,
-            kind: self.kind(ParkEndReason::Unparked),
+            duration_ns: 0,
+            kind: self.kind(None),
+            timeout: self.timeout,
             holder: None,
+            holder_facts: HolderFacts::default(),
+            turnover: Turnover::default(),
+            releases: 0,
         }
     }
 
@@ -127,7 +136,7 @@ impl WaitForWaker {
         wait.id = self.id(woken.trace, woken.domain);
         wait.mechanism = Mechanism::Park;
         wait.barging_holds = 0;
-        wait.kind = self.kind(woken.end.reason);
+        wait.kind = self.kind(Some(woken.end.reason));
         wait.after_wait = false;
         wait.lock = self.lock;
         wait.thread = woken.end.thread;
@@ -177,11 +186,45 @@ impl WaitForWaker {
                 add(self.start_ns, end_ns, Owner::Unknown(reason));
             }
         }
-        wait.clip_contentions(range);
-        freezes.cut(&mut wait.contentions);
-        wait.add_up_contentions();
-        if !detail.has_contentions() {
-            wait.contentions.clear();
-        }
+        settle(wait, detail, range, freezes);
+    }
+}
+
+/// Fills in the context's wait with one for something other than an owner that the trace does not end: who
+/// was to end it is not known.
+pub(super) fn describe_open(
+    open: &OpenWait,
+    safepoint_ns: u64,
+    end_ns: u64,
+    context: &mut Context<'_>,
+) {
+    let wait = &mut *context.wait;
+    wait.id = open.id;
+    wait.mechanism = open.mechanism;
+    wait.barging_holds = 0;
+    wait.kind = open.kind;
+    wait.after_wait = false;
+    wait.lock = open.lock;
+    wait.thread = open.thread;
+    wait.chain = open.chain;
+    wait.safepoint_ns = safepoint_ns;
+    wait.timeout = open.timeout;
+    if let Some((start_ns, end_ns)) = wait.set_time(open.start_ns, end_ns, context.range) {
+        wait.contentions.push(Contention {
+            start_ns,
+            duration_ns: end_ns - start_ns,
+            owner: Owner::Unknown(UnknownOwner::TraceEnded),
+        });
+        settle(wait, context.detail, context.range, &context.spans.freezes);
+    }
+}
+
+/// Adds up the contentions of a wait, and keeps them if they are wanted.
+fn settle(wait: &mut Wait, detail: Detail, range: TimeRange, freezes: &Freezes) {
+    wait.clip_contentions(range);
+    freezes.cut(&mut wait.contentions);
+    wait.add_up_contentions();
+    if !detail.has_contentions() {
+        wait.contentions.clear();
     }
 }

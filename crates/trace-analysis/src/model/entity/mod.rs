@@ -409,7 +409,7 @@ impl Entities {
     }
 
     /// The class is the JDK's.
-    pub(crate) fn is_jdk(&self, class: ClassIndex) -> bool {
+    pub fn is_jdk(&self, class: ClassIndex) -> bool {
         self.class(class).1.is_jdk
     }
 
@@ -418,7 +418,7 @@ impl Entities {
         frames.iter().position(is_wanted).unwrap_or(0)
     }
 
-    fn is_object_wait(&self, frame: &Frame) -> bool {
+    pub(crate) fn is_object_wait(&self, frame: &Frame) -> bool {
         let method = self.method(frame.method);
         let is_object = |class| self.class_name(class) == "java.lang.Object";
         &*method.name == "wait" && method.class.is_some_and(is_object)

@@ -4,7 +4,7 @@
 //! `PROPTEST_CASES` sets the number of programs for each property. Those that
 //! failed once are kept in `random.seeds` and run first.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use trace_analysis::{Aggregation, Analysis, Aspect, Counter, Detail, Entities, Limits, RowLimits};
@@ -170,6 +170,13 @@ proptest! {
             explained(&history, truth.assert_reported_is_blamed(wait))?;
         }
         prop_assert_eq!(without_locks(others), sorted(truth.waits_for_wakers()));
+        let (_, others) = split(&analyzed.open);
+        let open = others.iter().map(|wait| {
+            let parts: Vec<_> = wait.parts.iter().map(|part| &part.owner).collect();
+            assert_eq!(parts, [&Err("trace-ended")], "{wait}");
+            (wait.thread.clone(), wait.entry, wait.start_ns)
+        });
+        prop_assert_eq!(open.collect::<BTreeSet<_>>(), truth.open_waits_for_wakers());
         for counter in [
             Counter::GapsSkipped,
             Counter::LateEvents,

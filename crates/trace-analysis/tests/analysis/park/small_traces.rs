@@ -249,9 +249,9 @@ fn writers_block_readers_and_writers() {
     );
 }
 
-/// The last reader, T1, blocks writer T2. Reader T3 waits for the writer only.
+/// The last reader, T1, blocks writer T2, and so reader T3 behind it. T2 has the lock only later.
 #[test]
-fn pending_writer_blocks_readers() {
+fn readers_inside_block_readers_behind_a_writer() {
     check(
         "
         ReadWriteLock
@@ -264,7 +264,7 @@ fn pending_writer_blocks_readers() {
         ",
         "
         T2 enter b: 10-50 T1 a, 50-55 <handoff>
-        T3 enter c: 20-50 T2 b, 50-55 <handoff>, 55-80 T2 b, 80-85 <handoff>
+        T3 enter c: 20-50 T1 a, 50-55 <handoff>, 55-80 T2 b, 80-85 <handoff>
         ",
     );
 }
@@ -592,7 +592,7 @@ fn woken_reader_does_not_become_a_writer() {
 /// Readers have the lock. Reader T3 waits before writer T2 does, in a fair lock for
 /// example.
 #[test]
-fn writer_is_not_blamed_from_before_it_waits() {
+fn a_reader_is_not_blamed_from_before_a_writer_waits() {
     check(
         "
         ReadWriteLock
@@ -604,7 +604,7 @@ fn writer_is_not_blamed_from_before_it_waits() {
         85 T3 woken
         ",
         "
-        T3 enter c: 10-30 <handoff>, 30-50 T2 b, 50-55 <handoff>, 55-80 T2 b, 80-85 <handoff>
+        T3 enter c: 10-30 <handoff>, 30-50 T1 a, 50-55 <handoff>, 55-80 T2 b, 80-85 <handoff>
         T2 enter b: 30-50 T1 a, 50-55 <handoff>
         ",
     );
@@ -630,7 +630,7 @@ fn new_call_of_a_woken_thread_is_no_boundary() {
         "
         T2 enter b: 10-50 T1 a, 50-55 <handoff>
         T4 enter d: 20-50 T1 a, 50-55 <handoff>, 55-90 T3 c, 90-95 <handoff>
-        T2 enter b: 70-90 T4 d, 90-95 <handoff>, 95-99 T4 d, 99-100 <handoff>
+        T2 enter b: 70-90 T3 c, 90-95 <handoff>, 95-99 T4 d, 99-100 <handoff>
         ",
     );
 }

@@ -112,6 +112,21 @@ impl<'a> Truth<'a> {
         found.collect()
     }
 
+    /// Who waits for something else than a lock to the end, for what kind of thing, and since when.
+    pub(crate) fn open_waits_for_wakers(&self) -> BTreeSet<(String, &'static str, u64)> {
+        let parks = self.history.parks.iter();
+        let open = parks.filter(|park| !park.object.kind.is_lock() && park.end.is_none());
+        let found = open.map(|park| {
+            let is_bare = !matches!(park.object.kind, Kind::Latch { .. });
+            let entry = match is_bare && park.timed {
+                true => "sleep",
+                false => "conditional",
+            };
+            (name(park.thread), entry, self.time_ns(park.begin))
+        });
+        found.collect()
+    }
+
     /// The waker has the time until it unparked the thread.
     fn parts_until_woken(
         &self,

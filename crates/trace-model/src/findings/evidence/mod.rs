@@ -51,6 +51,8 @@ pub(crate) struct KindEvidence {
     pub(crate) duration_ns: Sum,
     /// While the process did not run.
     pub(crate) frozen_ns: Sum,
+    /// In waits for another thread that had not ended: nobody is known to be to blame.
+    pub(crate) unended_ns: Sum,
     /// The time in which anybody waited.
     pub(crate) coverage: Coverage,
     pub(crate) threads: ThreadSet,
@@ -78,6 +80,7 @@ impl Default for KindEvidence {
             waits: 0,
             duration_ns: Sum::default(),
             frozen_ns: Sum::default(),
+            unended_ns: Sum::default(),
             coverage: Coverage::default(),
             threads: ThreadSet::default(),
             places: Tally::new(MAX_CAUSES),
@@ -140,8 +143,12 @@ impl Evidence {
         }
         let kind = &mut self.kinds[wait.kind as usize];
         kind.add_total(wait, entities);
-        if !matches!(wait.kind, WaitKind::Contention | WaitKind::Conditional) {
-            return;
+        match wait.kind {
+            WaitKind::Conditional if !wait.ended() => {
+                return kind.unended_ns.add(wait.duration_ns);
+            }
+            WaitKind::Contention | WaitKind::Conditional => {}
+            WaitKind::Idle | WaitKind::Sleep => return,
         }
         kind.add_lock(wait, entities);
         let mut direct = Vec::new();
@@ -336,6 +343,7 @@ impl KindEvidence {
         self.waits += other.waits;
         self.duration_ns.add_sum(other.duration_ns);
         self.frozen_ns.add_sum(other.frozen_ns);
+        self.unended_ns.add_sum(other.unended_ns);
         self.coverage.merge(&other.coverage);
         self.threads.merge(&other.threads);
         self.places.merge(&other.places);
