@@ -99,11 +99,6 @@ impl Hold {
     pub(crate) fn may_have_had(&self, (from_ns, to_ns): (i64, i64)) -> bool {
         self.wanted_ns <= from_ns && to_ns <= self.left_ns
     }
-
-    /// Returns whether it waited for the lock in the slice, or was about to.
-    pub(crate) fn wanted(&self, (from_ns, to_ns): (i64, i64)) -> bool {
-        self.wanted_ns <= from_ns && to_ns <= self.acquired_ns
-    }
 }
 
 fn calls(run: &Run, holds: &[Hold]) -> BTreeMap<String, Vec<(i64, i64)>> {

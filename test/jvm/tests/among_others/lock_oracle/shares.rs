@@ -18,8 +18,6 @@ pub(crate) struct Shares {
     /// unless the woken thread has run and queued up again; so the next one that does may belong to
     /// a later hold.
     right_thread_at_waking_ns: i64,
-    /// Readers had the lock, and a reader is blamed on a writer that waited for it.
-    pending_writer_ns: i64,
     /// Blamed on a thread or method that did not have the lock, while another one
     /// had it.
     wrong_ns: i64,
@@ -94,14 +92,6 @@ impl Shares {
                 None => &mut self.right_thread_at_waking_ns,
             };
         }
-        let pending = |hold: &&&Hold| !hold.shared && hold.wanted(slice);
-        let is_reader = part
-            .chain
-            .iter()
-            .any(|frame| frame.method.starts_with("read"));
-        if is_reader && of_owner.clone().any(|hold| pending(&hold)) {
-            return &mut self.pending_writer_ns;
-        }
         match had.next() {
             Some(_) => &mut self.wrong_ns,
             None => &mut self.early_ns,
@@ -112,9 +102,8 @@ impl Shares {
     /// thread and method. That is all time in which one thread had the lock for itself, except
     /// where the trace misses it, or has no method, at wakings.
     pub(crate) fn right_share(&self) -> f64 {
-        let right_ns = self.right_ns + self.pending_writer_ns;
         let other_ns = self.right_thread_ns + self.wrong_ns + self.missed_ns;
-        right_ns as f64 / (right_ns + other_ns) as f64
+        self.right_ns as f64 / (self.right_ns + other_ns) as f64
     }
 
     /// Returns the share of all time that is blamed on a wrong thread or method, or on a thread
@@ -152,7 +141,6 @@ impl fmt::Display for Shares {
                 "right without method at waking",
                 self.right_thread_at_waking_ns,
             ),
-            ("pending writer", self.pending_writer_ns),
             ("wrong", self.wrong_ns),
             ("early", self.early_ns),
             ("missed at waking", self.missed_at_waking_ns),
