@@ -134,7 +134,7 @@ impl Capture {
                 .map(|waiting| self.blocked(waiting, &by_thread, moment.until_ns, entities))
                 .collect(),
             blocked_omitted: blocked.len().saturating_sub(MAX_SHOWN),
-            blocked_for_locks: for_locks,
+            wait_otherwise: blocked.len() - for_locks,
             hangs: hangs
                 .iter()
                 .take(MAX_HANGS)

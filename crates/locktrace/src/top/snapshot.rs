@@ -24,8 +24,8 @@ pub(crate) struct TopSnapshot {
     pub(crate) blocked: Vec<Blocked>,
     /// How many more there are.
     pub(crate) blocked_omitted: usize,
-    /// How many of all of them wait for a lock.
-    pub(crate) blocked_for_locks: usize,
+    /// How many of all of them wait for no lock.
+    pub(crate) wait_otherwise: usize,
     /// What was waited for, in the order of [`Window::ALL`].
     pub(crate) tables: [Table; Window::ALL.len()],
     /// Why what is shown may lack something, each in a line.

@@ -144,7 +144,7 @@ fn snapshot(phase: Phase) -> TopSnapshot {
             ),
         ],
         blocked_omitted: 0,
-        blocked_for_locks: 4,
+        wait_otherwise: 0,
         hangs: Vec::new(),
         tables: Window::ALL.map(|window| match window {
             Window::TenSeconds => table(2_250 * MS),

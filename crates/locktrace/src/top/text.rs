@@ -72,8 +72,9 @@ pub(super) fn table_title(table: &Table, window: Window, phase: Phase) -> String
 /// How many threads are blocked, and how many wait for another thread.
 pub(super) fn blocked_title(snapshot: &TopSnapshot) -> String {
     let all = snapshot.blocked.len() + snapshot.blocked_omitted;
-    let threads = plural(snapshot.blocked_for_locks as u64, "thread");
-    let others = match all.saturating_sub(snapshot.blocked_for_locks) {
+    let for_locks = all.saturating_sub(snapshot.wait_otherwise);
+    let threads = plural(for_locks as u64, "thread");
+    let others = match snapshot.wait_otherwise {
         0 => String::new(),
         1 => "; 1 waits for another thread".to_owned(),
         others => format!("; {} wait for another thread", human::count(others as u64)),

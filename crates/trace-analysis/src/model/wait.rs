@@ -387,14 +387,17 @@ pub struct Turnover {
 }
 
 impl Turnover {
-    /// Adds a release. The first thread that waits then does so since `waited_since_ns`.
+    /// Adds a release. `waited_since_ns` finds out since when the first thread waits that does so then.
     #[inline]
-    pub(crate) fn release(&mut self, time_ns: u64, waited_since_ns: Option<u64>) {
-        if let Some(waited_since_ns) = waited_since_ns {
-            let since_ns = waited_since_ns.max(self.released_ns.unwrap_or(0));
+    pub(crate) fn release(&mut self, time_ns: u64, waited_since_ns: impl FnOnce() -> Option<u64>) {
+        let released_ns = self.released_ns.unwrap_or(0);
+        if time_ns.saturating_sub(released_ns) > self.longest_hold_ns
+            && let Some(waited_since_ns) = waited_since_ns()
+        {
+            let since_ns = waited_since_ns.max(released_ns);
             self.hold(time_ns.saturating_sub(since_ns));
         }
-        self.released_ns = Some(self.released_ns.unwrap_or(0).max(time_ns));
+        self.released_ns = Some(released_ns.max(time_ns));
         self.releases += 1;
     }
 

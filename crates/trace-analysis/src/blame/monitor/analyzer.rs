@@ -141,9 +141,8 @@ impl Contended {
         if let Holds::For { holds: 1, held_ns } = exit.holds {
             self.turnover.hold(held_ns);
         }
-        let first = self.waiters.first();
-        let waited_since_ns = first.map(|waiter| waiter.start.time_ns);
-        self.turnover.release(exit.time_ns, waited_since_ns);
+        let first = || self.waiters.first().map(|waiter| waiter.start.time_ns);
+        self.turnover.release(exit.time_ns, first);
     }
 
     /// Returns the last time at which the owner may have changed, for the threads waiting now.

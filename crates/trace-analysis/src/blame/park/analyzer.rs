@@ -316,9 +316,9 @@ impl LockAnalyzer {
 
     /// Notes that the lock was passed on.
     fn note_release(&mut self, time_ns: u64) {
-        let first = self.queue.first_queued();
-        let waited_since_ns = first.map(|waiter| waiter.start.time_ns);
-        self.turnover.release(time_ns, waited_since_ns);
+        let queue = &mut self.queue;
+        let first = || queue.first_queued().map(|waiter| waiter.start.time_ns);
+        self.turnover.release(time_ns, first);
     }
 
     /// Removes a thread that turned out to wait for a waker, not for an owner, in its last park.
