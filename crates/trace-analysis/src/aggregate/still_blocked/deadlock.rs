@@ -113,28 +113,26 @@ fn cycle<'a>(start: &'a OpenWait, next: impl Fn(&OpenWait) -> Option<&'a OpenWai
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aggregate::still_blocked::StillBlocked;
 
     /// Thread 1 waits since 10 for lock 2, which thread 2 has, and so on; thread 0 is
     /// nobody.
-    fn still_blocked(waits: &[(u32, u64, u32, u32)]) -> StillBlocked {
-        let mut still_blocked = StillBlocked::default();
-        for &(thread, start_ns, lock, holder) in waits {
+    fn deadlocks(waits: &[(u32, u64, u32, u32)]) -> Vec<Deadlock> {
+        let waits = waits.iter().map(|&(thread, start_ns, lock, holder)| {
             let holder = (ThreadIndex(holder), ChainIndex::NOT_RELEASED);
-            still_blocked.add(OpenWait {
+            OpenWait {
                 thread: ThreadIndex(thread),
                 lock: LockIndex(lock),
                 start_ns,
                 duration_ns: 100 - start_ns,
                 holder: Some(holder).filter(|&(thread, _)| thread != ThreadIndex(0)),
                 ..OpenWait::blank()
-            });
-        }
-        still_blocked
+            }
+        });
+        find(&waits.collect::<Vec<_>>())
     }
 
     fn cycles(waits: &[(u32, u64, u32, u32)]) -> Vec<Vec<u32>> {
-        let deadlocks = still_blocked(waits).deadlocks();
+        let deadlocks = deadlocks(waits);
         let threads = deadlocks.iter().map(|deadlock| {
             let threads = deadlock.threads.iter().map(|blocked| blocked.thread.0);
             threads.collect()
@@ -146,7 +144,7 @@ mod tests {
     fn two_threads_that_wait_for_each_other() {
         let waits = [(1, 20, 2, 2), (2, 10, 1, 1)];
         assert_eq!(cycles(&waits), [[2, 1]]);
-        let deadlocks = still_blocked(&waits).deadlocks();
+        let deadlocks = deadlocks(&waits);
         assert_eq!(deadlocks[0].duration_ns(), 80);
         let held = |place| deadlocks[0].held_by(place).map(|(lock, _)| lock);
         assert_eq!(held(0), Some(LockIndex(2)));
@@ -164,7 +162,7 @@ mod tests {
             (7, 40, 1, 1),
         ];
         assert_eq!(cycles(&waits), [[1, 2, 3]]);
-        let deadlocks = still_blocked(&waits).deadlocks();
+        let deadlocks = deadlocks(&waits);
         let behind = deadlocks[0].behind.iter();
         let behind: Vec<u32> = behind.map(|blocked| blocked.thread.0).collect();
         // Thread 8 waits for 9, which waits for the cycle.
@@ -175,7 +173,7 @@ mod tests {
     #[test]
     fn a_thread_that_waits_for_itself_is_listed_once() {
         let waits = [(1, 10, 2, 2), (2, 20, 1, 1), (3, 30, 1, 1), (3, 31, 4, 3)];
-        let deadlocks = still_blocked(&waits).deadlocks();
+        let deadlocks = deadlocks(&waits);
         assert_eq!(deadlocks.len(), 1);
         assert_eq!(deadlocks[0].behind.len(), 1);
     }

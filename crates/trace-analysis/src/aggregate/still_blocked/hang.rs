@@ -3,7 +3,7 @@
 
 use trace_format::ParkTimeout;
 
-use crate::aggregate::still_blocked::StillBlocked;
+use crate::aggregate::still_blocked::deadlock;
 use crate::collections::hash::{SeededMap, SeededSet};
 use crate::model::entity::{Entities, LockIndex, ThreadIndex};
 use crate::model::wait::{Mechanism, OpenWait, Resource, WaitKind};
@@ -92,13 +92,13 @@ struct Group {
     behind: Vec<OpenWait>,
 }
 
-/// Returns the hangs, the surest first. Deadlocks are not among them.
-pub(super) fn find(still_blocked: &StillBlocked, entities: &Entities) -> Vec<Hang> {
-    let waits_otherwise: SeededMap<ThreadIndex, &OpenWait> = (still_blocked.others.iter())
-        .map(|wait| (wait.thread, wait))
-        .collect();
+/// Returns the hangs among threads that wait for locks and others, the surest first. Deadlocks are not among
+/// them.
+pub(super) fn find(for_locks: &[OpenWait], others: &[OpenWait], entities: &Entities) -> Vec<Hang> {
+    let waits_otherwise: SeededMap<ThreadIndex, &OpenWait> =
+        others.iter().map(|wait| (wait.thread, wait)).collect();
     let mut hangs = Vec::new();
-    for (root, group) in groups(still_blocked) {
+    for (root, group) in groups(for_locks, others) {
         let Group {
             mut waiting,
             mut behind,
@@ -139,16 +139,16 @@ pub(super) fn find(still_blocked: &StillBlocked, entities: &Entities) -> Vec<Han
 }
 
 /// Returns the waits for locks and permits by the end of their chain of owners, but for deadlocks.
-fn groups(still_blocked: &StillBlocked) -> SeededMap<Root, Group> {
-    let deadlocks = still_blocked.deadlocks().into_iter();
+fn groups(for_locks: &[OpenWait], others: &[OpenWait]) -> SeededMap<Root, Group> {
+    let deadlocks = deadlock::find(for_locks).into_iter();
     let in_deadlocks: SeededSet<ThreadIndex> = deadlocks
         .flat_map(|deadlock| deadlock.threads.into_iter().chain(deadlock.behind))
         .map(|wait| wait.thread)
         .collect();
-    let for_locks = still_blocked.threads.iter();
-    let for_permits = still_blocked.others.iter();
+    let for_permits = others.iter();
     let for_permits = for_permits.filter(|wait| wait.resource == Resource::Permit);
     let waits = for_locks
+        .iter()
         .chain(for_permits)
         .filter(|wait| !in_deadlocks.contains(&wait.thread));
     let by_thread: SeededMap<ThreadIndex, &OpenWait> =
@@ -334,9 +334,10 @@ mod tests {
 
     /// The verdicts with the threads that wait for the lock itself, and those behind them.
     fn hangs(waits: &[OpenWait]) -> Vec<(Verdict, Vec<u32>, Vec<u32>)> {
-        let mut still_blocked = StillBlocked::default();
-        waits.iter().for_each(|&wait| still_blocked.add(wait));
-        let hangs = find(&still_blocked, &Entities::new()).into_iter();
+        let is_for_lock = |wait: &OpenWait| wait.kind == WaitKind::Contention;
+        let (for_locks, others): (Vec<_>, Vec<_>) =
+            waits.iter().partition(|wait| is_for_lock(wait));
+        let hangs = find(&for_locks, &others, &Entities::new()).into_iter();
         let threads = |waits: &[OpenWait]| waits.iter().map(|wait| wait.thread.0).collect();
         let hangs = hangs.map(|hang| (hang.verdict, threads(&hang.waiting), threads(&hang.behind)));
         hangs.collect()

@@ -72,6 +72,6 @@ impl StillBlocked {
 
     /// Returns what else kept threads waiting for good, or seems to, the surest first.
     pub fn hangs(&self, entities: &Entities) -> Vec<Hang> {
-        hang::find(self, entities)
+        hang::find(&self.threads, &self.others, entities)
     }
 }
