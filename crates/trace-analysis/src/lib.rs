@@ -77,6 +77,7 @@ pub use model::entity::{
 };
 pub use model::placeholder::PLACEHOLDERS;
 pub use model::signature::{is_method_descriptor, is_type_descriptor};
+pub use model::thread_life::ThreadLife;
 pub use model::time_range::TimeRange;
 pub use model::wait::{
     Blame, Contention, EndedHolds, HeldInWait, HolderFacts, Holds, Mechanism, OpenWait, OwnWait,

@@ -4,7 +4,7 @@ use serde::Serialize;
 use trace_analysis::{Counter, Entities, StillBlocked, TraceSummary};
 use trace_model::{
     Arrangement, Conclusions, Confidence, DeadlockRecord, Finding, Folding, HangRecord, OtherWaits,
-    Quiet, Sum, Trace, deadlocks, hangs,
+    Quiet, Sum, Trace, UnexplainedThreads, deadlocks, hangs,
 };
 use trace_report::problem;
 
@@ -32,6 +32,7 @@ pub(crate) struct Overview<'a> {
     /// If no lock is worth changing.
     quiet: Option<Quiet>,
     other_waits: Vec<OtherWaits>,
+    unexplained: Vec<UnexplainedThreads>,
     deadlocks: Vec<DeadlockRecord>,
     hangs: Vec<HangRecord>,
     source: bool,
@@ -86,6 +87,7 @@ impl<'a> Overview<'a> {
             findings,
             quiet,
             other_waits,
+            unexplained,
             ..
         } = state.conclusions(entities);
         let state = &*state;
@@ -128,6 +130,7 @@ impl<'a> Overview<'a> {
             findings,
             quiet,
             other_waits,
+            unexplained,
             deadlocks: deadlocks(state.still_blocked(), entities),
             hangs: hangs(state.still_blocked(), entities),
             source: state.has_source,

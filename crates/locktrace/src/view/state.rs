@@ -6,7 +6,7 @@ use trace_analysis::{
     EndedHolds, Entities, Snapshot, StillBlocked, TraceInput, TraceSummary, Wait, WaitSink, WhatIf,
 };
 use trace_format::{Counter, FileHeader};
-use trace_model::{Arrangement, Conclusions, Evidence, Model};
+use trace_model::{Arrangement, Conclusions, Evidence, Model, Run};
 
 use crate::outcome::Outcome;
 use crate::problem;
@@ -131,9 +131,17 @@ impl State {
 
     fn search(&mut self, entities: &Entities) {
         let still_blocked = still_blocked(&self.summaries, self.waiting_now.as_ref());
-        let traces = (self.model.traces().len(), self.model.end_ns());
+        let lives = match self.summaries.as_slice() {
+            [only] => &only.lives[..],
+            _ => &[],
+        };
+        let run = Run {
+            traces: self.model.traces().len(),
+            duration_ns: self.model.end_ns(),
+            lives,
+        };
         self.findings.search(self.progress.bytes, || {
-            self.evidence.conclude(still_blocked, traces, entities)
+            self.evidence.conclude(still_blocked, run, entities)
         });
     }
 

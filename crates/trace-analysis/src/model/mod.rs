@@ -13,6 +13,7 @@ pub(crate) mod pending_chains;
 pub(crate) mod placeholder;
 pub(crate) mod signature;
 pub(crate) mod synchronizer;
+pub(crate) mod thread_life;
 pub(crate) mod time_range;
 pub(crate) mod wait;
 pub(crate) mod wait_sink;

@@ -11,6 +11,7 @@ use crate::model::counter::Counters;
 use crate::model::detail::Detail;
 use crate::model::entity::Entities;
 use crate::model::entity_store::{EntityStore, InUse};
+use crate::model::thread_life::ThreadLife;
 use crate::model::time_range::TimeRange;
 use crate::model::wait_sink::WaitSink;
 use crate::pipeline::blame_stage::{BlameStage, Blamed, SameThread, Setup};
@@ -275,6 +276,7 @@ impl TraceAnalysis<'_> {
             still_blocked: snapshot.still_blocked(),
             counters: snapshot.counters,
             waits: snapshot.waits,
+            lives: self.ingest.lives(),
             owner_times: None,
         }
     }
@@ -305,6 +307,8 @@ pub struct Findings {
     pub waits: WaitTally,
     /// The threads that still waited when the trace ended, whatever is selected.
     pub still_blocked: StillBlocked,
+    /// When the threads lived.
+    pub lives: Vec<ThreadLife>,
     /// The activity of lock owners during the selected waits; `None` if not
     /// [requested](Analysis::with_owner_times), or the trace is not over.
     pub owner_times: Option<OwnerTimes>,
@@ -316,6 +320,7 @@ impl Findings {
         let mut counters = ingest.counters();
         counters.merge(&blamed.counters);
         let still_blocked = blamed.still_blocked.complete(|wait| ingest.complete(wait));
+        let lives = ingest.lives();
         let contents = ingest.contents;
         Self {
             duration_ns: contents.last_ns(),
@@ -324,6 +329,7 @@ impl Findings {
             counters,
             waits: blamed.waits,
             still_blocked,
+            lives,
             owner_times: blamed.owner_times,
         }
     }

@@ -11,6 +11,7 @@ use crate::blame::activity::owner_times::OwnerTimes;
 use crate::input::trace_file::{TraceError, TraceFile};
 use crate::input::trace_input::TraceInput;
 use crate::model::counter::{Counter, Counters, Severity};
+use crate::model::thread_life::ThreadLife;
 use crate::model::time_range::TimeRange;
 use crate::model::wait_sink::WaitSink;
 use crate::pipeline::analysis::{Analysis, Findings};
@@ -33,6 +34,8 @@ pub struct TraceSummary {
     pub waits: WaitTally,
     /// The threads that still waited when the trace ended.
     pub still_blocked: StillBlocked,
+    /// When the threads lived, those that were not forgotten.
+    pub lives: Vec<ThreadLife>,
     /// The trace has not ended: threads that are still blocked are waiting right now.
     pub goes_on: bool,
     /// The activity of lock owners during the selected waits; `None` if not requested.
@@ -53,6 +56,7 @@ impl TraceSummary {
             counters,
             waits,
             still_blocked,
+            lives,
             owner_times,
         } = findings;
         Self {
@@ -63,6 +67,7 @@ impl TraceSummary {
             statistics,
             waits,
             still_blocked,
+            lives,
             goes_on: false,
             owner_times,
             counters,

@@ -11,6 +11,7 @@ use crate::collections::hash::SeededMap;
 use crate::model::counter::{Counter, Counters};
 use crate::model::entity::{ChainIndex, Lock, ThreadIndex};
 use crate::model::entity_store::{EntityStore, InUse};
+use crate::model::thread_life::ThreadLife;
 use crate::model::wait::{HolderFacts, OpenWait};
 use crate::order::lock_event::LockEvent;
 use crate::order::park::event::{Begin, End, ParkEvent, Release, Unpark};
@@ -465,6 +466,11 @@ impl<'a> Ingest<'a> {
             ended_ns: self.resolver.ended_ns(holder),
             seen: seen.filter(|&(time_ns, _)| time_ns >= wait.start_ns),
         };
+    }
+
+    /// Returns when threads lived.
+    pub(crate) fn lives(&self) -> Vec<ThreadLife> {
+        self.resolver.lives()
     }
 
     /// Returns the counters so far.

@@ -15,6 +15,7 @@ use crate::model::counter::{Counter, Counters};
 use crate::model::entity::{ChainIndex, Entities, Lock, LockIndex, Thread, ThreadIndex};
 use crate::model::entity_store::{EntityStore, InUse};
 use crate::model::synchronizer::Synchronizer;
+use crate::model::thread_life::{ThreadLife, ThreadLives};
 use crate::resolve::code::{CodeMetadata, Ended};
 use crate::resolve::seen_owner::SeenOwner;
 use crate::resolve::unresolved_events::Missing;
@@ -38,8 +39,7 @@ pub(crate) struct Resolver {
     threads_before: u32,
     /// The threads of the trace that have ended.
     ended: IdSet<ThreadId>,
-    /// When they ended, in nanoseconds since the trace's start, unless they were forgotten.
-    ended_ns: SeededMap<ThreadIndex, u64>,
+    lives: ThreadLives,
     /// Those of them that were forgotten, by both of their numbers.
     forgotten: IdSet<ThreadId>,
     forgotten_java: IdSet<JavaThreadId>,
@@ -107,7 +107,7 @@ impl Resolver {
             namesakes: SeededMap::default(),
             threads_before: entities.thread_count() as u32,
             ended: IdSet::default(),
-            ended_ns: SeededMap::default(),
+            lives: ThreadLives::default(),
             forgotten: IdSet::default(),
             forgotten_java: IdSet::default(),
             blockers: RecentBlockers::default(),
@@ -137,6 +137,9 @@ impl Resolver {
             Event::Chain(chain) => Missing::Chain(chain.chain),
             Event::ThreadStart(start) => {
                 self.start_thread(thread, start, entities);
+                if let Some(&index) = self.threads.get(&thread) {
+                    self.lives.begin(index, start.time_ns);
+                }
                 Missing::Thread(thread)
             }
             Event::ThreadRename(rename) => {
@@ -146,7 +149,7 @@ impl Resolver {
             Event::ThreadEnd(end) => {
                 self.ended.insert(thread);
                 if let Some(&index) = self.threads.get(&thread) {
-                    self.ended_ns.insert(index, end.time_ns);
+                    self.lives.end(index, end.time_ns);
                 }
                 return None;
             }
@@ -196,9 +199,8 @@ impl Resolver {
         self.renamed
             .retain(|&thread, _| !self.forgotten_java.contains(thread));
         self.namesakes.retain(|&thread, _| is_kept(thread));
-        self.ended_ns.retain(|&thread, _| is_kept(thread));
+        self.lives.retain(is_kept);
         shrink_map(&mut self.threads);
-        shrink_map(&mut self.ended_ns);
         shrink_map(&mut self.java_threads);
     }
 
@@ -320,7 +322,12 @@ impl Resolver {
 
     /// Returns when a thread ended, in nanoseconds since the trace's start; `None` if it has not.
     pub(crate) fn ended_ns(&self, thread: ThreadIndex) -> Option<u64> {
-        self.ended_ns.get(&thread).copied()
+        self.lives.ended_ns(thread)
+    }
+
+    /// Returns when threads lived.
+    pub(crate) fn lives(&self) -> Vec<ThreadLife> {
+        self.lives.all()
     }
 
     /// What a parked thread waits for.

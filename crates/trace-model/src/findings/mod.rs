@@ -15,8 +15,9 @@ mod pattern;
 mod quiet;
 mod saving;
 mod stuck;
+mod unexplained;
 
-use trace_analysis::{Entities, StillBlocked, WaitKind, WhatIf};
+use trace_analysis::{Entities, StillBlocked, ThreadLife, WaitKind, WhatIf};
 
 use self::candidate::Candidates;
 use self::code::CodeNames;
@@ -29,6 +30,7 @@ pub use finding::{
 };
 pub use hang::{HangHolder, HangRecord, HangThread, hangs};
 pub use quiet::{OtherWaits, Quiet};
+pub use unexplained::UnexplainedThreads;
 
 /// The most findings: a person reads no more.
 const MAX_FINDINGS: usize = 5;
@@ -46,6 +48,19 @@ pub struct Conclusions {
     pub quiet: Option<Quiet>,
     /// What threads waited for that is no lock.
     pub other_waits: Vec<OtherWaits>,
+    /// Threads most of whose time is in no recorded wait; of one trace.
+    pub unexplained: Vec<UnexplainedThreads>,
+}
+
+/// The traces that conclusions are about.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    /// How many there are.
+    pub traces: usize,
+    /// How long they are together, in nanoseconds.
+    pub duration_ns: u64,
+    /// When the threads of the only trace lived.
+    pub lives: &'a [ThreadLife],
 }
 
 impl Conclusions {
@@ -64,14 +79,14 @@ impl Conclusions {
 }
 
 impl Evidence {
-    /// Returns what follows. `still_blocked` has the threads that waited when the `traces`, of a whole
-    /// duration, ended.
+    /// Returns what follows. `still_blocked` has the threads that waited when the traces ended.
     pub fn conclude<'a>(
         &self,
         still_blocked: impl Iterator<Item = &'a StillBlocked> + Clone,
-        (traces, run_ns): (usize, u64),
+        run: Run<'_>,
         entities: &Entities,
     ) -> Conclusions {
+        let run_ns = run.duration_ns;
         let mut stuck = deadlock::stuck_threads(still_blocked.clone());
         stuck.extend(hang::stuck_threads(still_blocked.clone(), entities));
         let evidence = self.with_open(&stuck, entities);
@@ -82,7 +97,7 @@ impl Evidence {
             evidence: &evidence,
             names: &names,
             run_ns,
-            is_one_run: traces == 1,
+            is_one_run: run.traces == 1,
         };
         let others_ns = evidence.kind(WaitKind::Contention).running_ns();
         let mut stuck_ns = deadlock::blocked_ns(&deadlocks);
@@ -102,6 +117,7 @@ impl Evidence {
             frozen_ns,
             quiet,
             other_waits: evidence.other_waits(&names),
+            unexplained: unexplained::unexplained(&evidence, run.lives, run_ns, entities),
             findings,
         }
     }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use trace_analysis::{Detail, Entities, StillBlocked, Wait, WaitSink};
-use trace_model::{Arrangement, Budget, Evidence, Limits, MAX_NS, Model};
+use trace_model::{Arrangement, Budget, Evidence, Limits, MAX_NS, Model, Run};
 
 use crate::support::{analyze, demo};
 
@@ -119,7 +119,8 @@ fn no_number_is_too_large() {
         model.goes_on_until(next());
         ask(&mut model, &entities, from, to);
         let nobody: [StillBlocked; 0] = [];
-        let found = evidence.conclude(nobody.iter(), (1, model.end_ns()), &entities);
+        let run = Run { traces: 1, duration_ns: model.end_ns(), lives: &[] };
+        let found = evidence.conclude(nobody.iter(), run, &entities);
         prop_assert!(found.findings.len() <= 5);
     });
 }

@@ -5,7 +5,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use trace_analysis::{Analysis, Detail, Entities, TraceFile, TraceSummary, Wait, WaitSink};
-use trace_model::{Arrangement, Evidence, Finding, Groups, Limits, Model, Query, WaitSelection};
+use trace_model::{
+    Arrangement, Evidence, Finding, Groups, Limits, Model, Query, Run, WaitSelection,
+};
 
 /// A model and its entities.
 pub(crate) struct Loaded {
@@ -77,7 +79,11 @@ impl Loaded {
     /// Returns what to fix first.
     pub(crate) fn findings(&self) -> Vec<Finding> {
         let still_blocked = std::iter::once(&self.summary.still_blocked);
-        let run = (1, self.model.end_ns());
+        let run = Run {
+            traces: 1,
+            duration_ns: self.model.end_ns(),
+            lives: &self.summary.lives,
+        };
         self.evidence
             .conclude(still_blocked, run, &self.entities)
             .findings

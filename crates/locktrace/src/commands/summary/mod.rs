@@ -9,7 +9,7 @@ use trace_analysis::{
     WaitKind, WaitSink, WaitSums, WhatIf,
 };
 use trace_format::Counter;
-use trace_model::{Conclusions, Evidence};
+use trace_model::{Conclusions, Evidence, Run};
 use trace_report::record::write_json;
 
 use self::record::SummaryRecord;
@@ -170,7 +170,15 @@ fn summarize(arguments: &SummaryArguments) -> outcome::Result<Summary> {
     };
     let durations_ns = summary.traces.iter().map(|trace| trace.duration_ns);
     let run_ns = durations_ns.fold(0, u64::saturating_add);
-    let run = (summary.traces.len(), run_ns);
+    let lives = match summary.traces.as_slice() {
+        [only] => &only.lives[..],
+        _ => &[],
+    };
+    let run = Run {
+        traces: summary.traces.len(),
+        duration_ns: run_ns,
+        lives,
+    };
     let evidence = collected.evidence;
     summary.conclusions = evidence.conclude(summary.still_blocked(), run, &summary.entities);
     if let Some(mut what_if) = collected.what_if {

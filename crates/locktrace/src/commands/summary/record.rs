@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 use trace_analysis::{TraceSummary, WaitKind};
-use trace_model::{DeadlockRecord, Finding, HangRecord, OtherWaits, Quiet, deadlocks, hangs};
+use trace_model::{
+    DeadlockRecord, Finding, HangRecord, OtherWaits, Quiet, UnexplainedThreads, deadlocks, hangs,
+};
 use trace_report::problem;
 
 use super::Summary;
@@ -17,6 +19,7 @@ pub(super) struct SummaryRecord<'a> {
     /// If no lock is worth changing.
     quiet: Option<&'a Quiet>,
     other_waits: &'a [OtherWaits],
+    unexplained: &'a [UnexplainedThreads],
     deadlocks: Vec<DeadlockRecord>,
     hangs: Vec<HangRecord>,
 }
@@ -59,6 +62,7 @@ impl<'a> SummaryRecord<'a> {
             findings: &conclusions.findings,
             quiet: conclusions.quiet.as_ref(),
             other_waits: &conclusions.other_waits,
+            unexplained: &conclusions.unexplained,
             deadlocks: deadlocks(summary.still_blocked(), &summary.entities),
             hangs: hangs(summary.still_blocked(), &summary.entities),
         }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use trace_analysis::WaitKind;
-use trace_model::{Code, Finding, OtherWaits, Quiet, Saving};
+use trace_model::{Code, Finding, OtherWaits, Quiet, Saving, UnexplainedThreads};
 use trace_report::name::printable;
 use trace_report::style::{BOLD, DIM};
 use trace_report::{facts, still_waiting};
@@ -41,6 +41,7 @@ pub(super) fn render(summary: &Summary, width: Option<usize>) -> String {
     if found.quiet.is_some() {
         add_other_waits(&mut text, &found.other_waits, width);
     }
+    add_unexplained(&mut text, &found.unexplained, width);
     text
 }
 
@@ -86,6 +87,33 @@ fn add_other_waits(text: &mut String, other_waits: &[OtherWaits], width: usize) 
             _ => "for time",
         };
         line(text, name, &wrapped(&what, width, VALUE_INDENT));
+    }
+}
+
+/// Threads of which the trace says little.
+fn add_unexplained(text: &mut String, unexplained: &[UnexplainedThreads], width: usize) {
+    if unexplained.is_empty() {
+        return;
+    }
+    text.push_str(
+        "\nNot in any recorded wait: running, sleeping, in input or output, or in Object.wait:\n",
+    );
+    for group in unexplained {
+        let what = format!(
+            "{} of the {} that {} lived",
+            percent(group.share()),
+            duration(group.lived_ns.ns()),
+            match group.threads {
+                1 => "it".to_owned(),
+                threads => format!("these {} threads", count(threads)),
+            },
+        );
+        let line = wrapped(
+            &format!("{}: {what}", printable(&group.name)),
+            width,
+            TITLE_INDENT,
+        );
+        let _ = writeln!(text, "{:TITLE_INDENT$}{line}", "");
     }
 }
 

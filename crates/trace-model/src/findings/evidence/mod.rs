@@ -28,16 +28,20 @@ use thread_set::ThreadSet;
 
 /// The most causes of a kind that are kept apart.
 const MAX_CAUSES: usize = 4_096;
+/// The most threads of which it is known how long they waited.
+const MAX_THREADS: usize = 1 << 16;
 /// The most waits without an end that are kept.
 const MAX_OPEN: usize = 1 << 14;
 
 /// Takes the waits of an analysis, and keeps what findings are made of.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Evidence {
     kinds: [KindEvidence; WaitKind::ALL.len()],
     methods: MethodTable,
     /// Whether a thread with a call chain waits for work.
     worker_loops: SeededMap<ChainIndex, bool>,
+    /// How long each thread waited, for whatever it was.
+    waited: Tally<ThreadIndex>,
     /// Waits that had not ended: who is blocked for good is no other code's fault.
     open: Vec<Wait>,
     /// The causes of the wait at hand.
@@ -104,8 +108,12 @@ impl Evidence {
     /// Creates an empty collection. Classes and packages called as one of `libraries` are not the program's.
     pub fn new(libraries: Vec<String>) -> Self {
         Self {
+            kinds: Default::default(),
             methods: MethodTable::new(libraries),
-            ..Self::default()
+            worker_loops: SeededMap::default(),
+            waited: Tally::new(MAX_THREADS),
+            open: Vec::new(),
+            touched: Vec::new(),
         }
     }
 
@@ -120,6 +128,11 @@ impl Evidence {
 
     pub(crate) fn kind(&self, kind: WaitKind) -> &KindEvidence {
         &self.kinds[kind as usize]
+    }
+
+    /// Returns how long a thread waited, in nanoseconds.
+    pub(crate) fn waited_ns(&self, thread: ThreadIndex) -> u64 {
+        self.waited.duration_ns(&thread)
     }
 
     pub(crate) fn methods(&self) -> &MethodTable {
@@ -138,6 +151,7 @@ impl Evidence {
     }
 
     fn add(&mut self, wait: &Wait, entities: &Entities) {
+        self.waited.add(wait.thread, wait.duration_ns, 1);
         if wait.kind == WaitKind::Conditional && self.is_worker_loop(wait.chain, entities) {
             return self.kinds[WaitKind::Idle as usize].add_total(wait, entities);
         }
@@ -333,6 +347,7 @@ impl DivisibleSink for Evidence {
         for (kind, other) in self.kinds.iter_mut().zip(part.kinds) {
             kind.merge(other);
         }
+        self.waited.merge(&part.waited);
         self.methods.merge(&part.methods);
         self.open.append(&mut part.open);
     }

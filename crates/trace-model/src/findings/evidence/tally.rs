@@ -58,6 +58,11 @@ impl<K: Copy + Eq + Hash> Tally<K> {
         self.sums.len()
     }
 
+    /// Returns the time of a key, in nanoseconds.
+    pub(crate) fn duration_ns(&self, key: &K) -> u64 {
+        self.sums.get(key).map_or(0, |sum| sum.duration_ns)
+    }
+
     /// Returns the sum of all times, in nanoseconds.
     pub(crate) fn total_ns(&self) -> u64 {
         let durations_ns = self.sums.values().map(|sum| sum.duration_ns);
