@@ -76,6 +76,11 @@ export interface Finding {
   owner: Named | null;
   waiters: (Named & { duration_ns: number; waits: number })[];
   waiter_sites: number;
+  /** The direct owners that waited for the lock of this finding themselves. */
+  through: { lock_class: Named; owner: Named; duration_ns: number }[];
+  /** Where the owner was, by samples that cover `owner_sampled` of its time. */
+  owner_places: { place: string; share: number }[];
+  owner_sampled: number;
   duration_ns: number;
   share: number;
   wall_ns: number;
@@ -151,6 +156,11 @@ export interface Model {
   exact: boolean;
   folded: { waits: number; duration_ns: number; longest_ns: number } | null;
   findings: Finding[];
+  /** If no lock is worth changing. */
+  quiet: { blocked_ns: number; wall_share: number; threads: number; threads_share: number } | null;
+  other_waits: { kind: Kind; duration_ns: number; waits: number; threads: number; lock_class: string; place: string; place_ns: number }[];
+  /** Threads most of whose time is in no recorded wait. */
+  unexplained: { name: string; threads: number; lived_ns: number; waited_ns: number }[];
   deadlocks: Deadlock[];
   hangs: Hang[];
   source: boolean;

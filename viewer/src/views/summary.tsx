@@ -1,4 +1,4 @@
-import type { Deadlock, Finding, Hang } from "../api/types";
+import type { Deadlock, Finding, Hang, Model } from "../api/types";
 import { CodeName } from "../parts/code-name";
 import { CopyMenu } from "../parts/copy-menu";
 import { Spark } from "../parts/spark";
@@ -21,13 +21,18 @@ export function SummaryView() {
           {model.findings.length > 0 && <CopyMenu what="the findings" sheet={() => findingsSheet(model.findings)} />}
         </div>
       </section>
-      {model.findings.length === 0 && <p class="empty card">{model.progress.done ? "No code made threads wait for long." : model.live !== null ? "No code has made threads wait for long so far." : "Reading the trace…"}</p>}
+      {model.findings.length === 0 && <p class="empty card">{model.quiet !== null ? quietText(model.quiet) : model.progress.done ? "No code made threads wait for long." : model.live !== null ? "No code has made threads wait for long so far." : "Reading the trace…"}</p>}
       <ol class="findings">
         {model.findings.map((finding, at) => <FindingCard key={finding.id} finding={finding} rank={at + 1} />)}
       </ol>
       <AboutTrace />
     </>
   );
+}
+
+function quietText(quiet: NonNullable<Model["quiet"]>): string {
+  if (quiet.threads === 0) return "No lock is worth changing: no thread was blocked.";
+  return `No lock is worth changing: ${plural(quiet.threads, "thread")} blocked for ${duration(quiet.blocked_ns)} in all; at least one was in ${percent(quiet.wall_share)} of the run.`;
 }
 
 function Headline() {
@@ -86,6 +91,11 @@ const PATTERNS: Record<string, string> = {
   "pool-too-small": "pool too small",
   "taking-turns": "taking turns",
   "class-initialization": "class initialization",
+  "waits-while-holding": "waits while holding",
+  "one-map-key": "one key of a map",
+  "uneven-stripes": "uneven stripes",
+  "fair-lock": "fair lock",
+  "long-wait": "long wait",
 };
 
 /** The sums by owner do not keep when each had its part of a wait. */
@@ -126,6 +136,17 @@ function FindingCard({ finding, rank }: { finding: Finding; rank: number }) {
               <Places className="is-lock" title={finding.locks === 1 ? "Lock" : `${count(finding.locks)} locks`} places={[finding.lock_class]} more={0} />
               <Arrow />
               <Places className="is-owner" title="Held by" places={[finding.owner ?? { label: "nobody that is known" }]} more={0} />
+            </span>
+          )}
+          {finding.through.map(({ lock_class, owner, duration_ns }) => (
+            <span key={lock_class.key + owner.key} class="small">
+              {duration(duration_ns)} of it for <CodeName text={lock_class.label} />, whose owner <CodeName text={owner.label} /> waited for this lock itself
+            </span>
+          ))}
+          {finding.owner_places.length > 0 && (
+            <span class="small">
+              The owner was in {finding.owner_places.map(({ place, share }) => `${place} (${percent(share)})`).join(", ")}
+              {finding.owner_sampled < 0.5 && `; sampled in ${percent(finding.owner_sampled)} of its time`}
             </span>
           )}
           <span class="row spread">
@@ -268,6 +289,12 @@ function AboutTrace() {
           <>
             <dt>Other waiting</dt>
             <dd>{others.map((total) => `${total.kind} ${duration(total.duration_ns)} in ${plural(total.waits, "wait")}`).join(" · ")}: not in any view unless its kind is selected</dd>
+          </>
+        )}
+        {model.unexplained.length > 0 && (
+          <>
+            <dt>In no recorded wait</dt>
+            <dd>{model.unexplained.map((group) => `${group.name}: ${percent(1 - share(group.waited_ns, group.lived_ns))} of the ${duration(group.lived_ns)} that ${plural(group.threads, "thread")} lived`).join(" · ")}: running, sleeping, in input or output, or in Object.wait</dd>
           </>
         )}
         {model.folded !== null && (

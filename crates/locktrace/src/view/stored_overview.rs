@@ -8,7 +8,7 @@ use serde_json::Value;
 use trace_model::Folding;
 
 /// Raised when an answer changes its meaning.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// The answer of `api/model`, by its fields.
 #[derive(Clone, Debug, Serialize)]

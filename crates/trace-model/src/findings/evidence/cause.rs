@@ -56,7 +56,7 @@ pub(crate) struct Cause {
     pub(crate) threads: ThreadSet,
     /// The threads at the end of the chain.
     pub(crate) owner_threads: ThreadSet,
-    /// The locks that threads waited for.
+    /// The locks at the end of the chain.
     pub(crate) locks: Tally<LockIndex>,
     /// By the method that waited.
     pub(crate) waiters: SeededMap<Value, WaiterSite>,
@@ -140,6 +140,7 @@ impl Cause {
             self.owner_threads.add(thread);
             self.chains.add(chain, part.duration_ns, 1);
         }
+        self.locks.add(part.root.lock, part.duration_ns, 1);
         if let Some(through) = through {
             self.through.add(through, part.duration_ns, 1);
         } else if let Some(sample) = part.sample {
@@ -159,10 +160,14 @@ impl Cause {
         self.own_waits.add((kind, chain, lock), duration_ns, 1);
     }
 
-    /// Adds where a part of a wait lies.
-    pub(super) fn add_place(&mut self, wait: &Wait, start_ns: u64, end_ns: u64) {
-        self.coverage
-            .add(wait.id.trace, wait.lock, start_ns, end_ns);
+    /// Adds where a part of a wait lies, with the lock at the end of its chain.
+    pub(super) fn add_place(
+        &mut self,
+        wait: &Wait,
+        lock: LockIndex,
+        (start_ns, end_ns): (u64, u64),
+    ) {
+        self.coverage.add(wait.id.trace, lock, start_ns, end_ns);
     }
 
     /// Ends a wait of which parts were added, for a lock of a class, in a method.
@@ -181,7 +186,6 @@ impl Cause {
         let end_ns = wait.start_ns.saturating_add(wait.duration_ns);
         self.series.add(wait.start_ns, end_ns, duration_ns);
         self.threads.add(wait.thread);
-        self.locks.add(wait.lock, duration_ns, 1);
         if self.waiters.len() < MAX_KEYS || self.waiters.contains_key(&waiter) {
             let site = self
                 .waiters

@@ -143,8 +143,9 @@ impl Evidence {
     pub(crate) fn with_open(&self, stuck: &SeededSet<ThreadIndex>, entities: &Entities) -> Self {
         let mut whole = self.clone();
         for wait in std::mem::take(&mut whole.open) {
-            if !stuck.contains(&wait.thread) {
-                whole.add(&wait, entities);
+            match stuck.contains(&wait.thread) {
+                false => whole.add(&wait, entities),
+                true => whole.waited.add(wait.thread, wait.duration_ns, 1),
             }
         }
         whole
@@ -192,7 +193,7 @@ impl Evidence {
             cause.end_wait(wait, waiter, lock_class);
             if !have_places {
                 cause.parts_have_places = false;
-                cause.add_place(wait, wait.start_ns, end_ns);
+                cause.add_place(wait, wait.lock, (wait.start_ns, end_ns));
             }
         }
     }
@@ -304,7 +305,7 @@ impl KindEvidence {
         }
         if place.is_some() {
             let end_ns = part.start_ns.saturating_add(part.duration_ns);
-            cause.add_place(wait, part.start_ns, end_ns);
+            cause.add_place(wait, held.root.lock, (part.start_ns, end_ns));
         }
     }
 
