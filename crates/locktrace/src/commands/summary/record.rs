@@ -7,7 +7,7 @@ use trace_model::{
 };
 use trace_report::problem;
 
-use super::Summary;
+use super::summarize::Summary;
 
 /// The object: what `api/model` of the viewer has, but for what only a page needs.
 #[derive(Serialize)]

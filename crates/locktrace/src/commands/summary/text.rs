@@ -8,7 +8,7 @@ use trace_report::name::printable;
 use trace_report::style::{BOLD, DIM};
 use trace_report::{facts, still_waiting};
 
-use super::Summary;
+use super::summarize::Summary;
 use crate::text::human::{count, duration, percent, plural};
 
 /// Lines are not longer than that, however wide the terminal.

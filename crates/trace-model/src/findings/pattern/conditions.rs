@@ -1,7 +1,7 @@
 //! Waiting for other threads, and for initializers.
 
-use super::super::facts::{Condition, Facts};
-use super::{Pattern, owner_or};
+use super::recognition::{Pattern, owner_or};
+use crate::findings::facts::{Condition, Facts};
 
 pub(super) struct ClassInitialization;
 

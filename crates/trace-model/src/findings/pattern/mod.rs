@@ -3,6 +3,7 @@
 mod conditions;
 mod queues;
 mod readers;
+mod recognition;
 mod stripes;
 
 use super::facts::Facts;
@@ -11,19 +12,8 @@ use conditions::{
 };
 use queues::{Convoy, FairLock, LongHold, ManyShortHolds, NotifyStorm, OneGlobalLock};
 use readers::WriterBehindReaders;
+use recognition::Pattern;
 use stripes::{ManyLocksOfOneClass, OneKey, UnevenStripes};
-
-/// A pattern of contention.
-pub(crate) trait Pattern: Sync {
-    /// Returns its name in answers.
-    fn name(&self) -> &'static str;
-    /// Returns whether the facts are of this pattern.
-    fn check(&self, facts: &Facts) -> bool;
-    /// Describes the problem.
-    fn sentence(&self, facts: &Facts) -> String;
-    /// Returns the usual remedy.
-    fn remedy(&self) -> &'static str;
-}
 
 /// The most specific first; the last one fits everything.
 const PATTERNS: [&dyn Pattern; 15] = [
@@ -48,17 +38,6 @@ const PATTERNS: [&dyn Pattern; 15] = [
 pub(crate) fn of(facts: &Facts) -> &'static dyn Pattern {
     let found = PATTERNS.into_iter().find(|pattern| pattern.check(facts));
     found.unwrap_or(&LongHold)
-}
-
-/// From this duration on a hold is long.
-const LONG_PART_NS: u64 = 1_000_000;
-
-fn owner_or<'f>(facts: &'f Facts, nobody: &'f str) -> &'f str {
-    if facts.owner.is_empty() {
-        nobody
-    } else {
-        &facts.owner
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Threads that queue up for one lock.
 
-use super::super::facts::Facts;
-use super::{LONG_PART_NS, Pattern, owner_or};
+use super::recognition::{LONG_PART_NS, Pattern, owner_or};
+use crate::findings::facts::Facts;
 use trace_report::human;
 
 pub(super) struct NotifyStorm;

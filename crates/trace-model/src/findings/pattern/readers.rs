@@ -1,7 +1,7 @@
 //! Read-write locks.
 
-use super::super::facts::{Facts, ReaderQueue};
-use super::{Pattern, owner_or};
+use super::recognition::{Pattern, owner_or};
+use crate::findings::facts::{Facts, ReaderQueue};
 use trace_report::human;
 
 pub(super) struct WriterBehindReaders;

@@ -1,7 +1,7 @@
 //! Several locks of a class.
 
-use super::super::facts::Facts;
-use super::{Pattern, owner_or};
+use super::recognition::{Pattern, owner_or};
+use crate::findings::facts::Facts;
 use trace_report::human;
 
 /// The share of the waits from which on one lock has nearly all.
