@@ -63,13 +63,18 @@ fn write_totals(text: &mut String, report: &Report<'_>) {
     let totals = &report.main.totals;
     let all = totals.all;
     let threads = human::share(all.duration_ns, report.duration_ns());
+    // Who waits for work or for time is not blocked.
+    let (title, state, whole) = match report.main.kinds.is_only(WaitKind::Contention) {
+        true => ("Blocked", "blocked", "the blocked time"),
+        false => ("Waited", "waiting", "that time"),
+    };
     let blocked = format!(
-        "{} in {}, longest {}; {threads:.1} threads blocked on average",
+        "{} in {}, longest {}; {threads:.1} threads {state} on average",
         human::duration(all.duration_ns),
         plural(all.waits, "wait"),
         human::duration(all.max_wait_ns),
     );
-    facts::add(text, "Blocked", &blocked);
+    facts::add(text, title, &blocked);
 
     let shown = |waiting| report.main.kinds.contains(waiting);
     let of_mechanism = |wanted| {
@@ -108,7 +113,7 @@ fn write_totals(text: &mut String, report: &Report<'_>) {
     facts::add(text, "Owner", &owner);
     if totals.free_ns > 0 {
         let free = format!(
-            "{}, {} of the blocked time: woken threads were not running yet; {}",
+            "{}, {} of {whole}: woken threads were not running yet; {}",
             human::duration(totals.free_ns),
             of_blocked(totals.free_ns),
             plural(report.barging_holds(), "barging hold"),
@@ -134,7 +139,7 @@ fn write_totals(text: &mut String, report: &Report<'_>) {
             facts::add(
                 text,
                 name,
-                &format!("{duration}, {share} of the blocked time{remark}"),
+                &format!("{duration}, {share} of {whole}{remark}"),
             );
         }
     }

@@ -120,10 +120,10 @@ impl<'a> Tree<'a> {
     pub(crate) fn render(&self, text: &mut String, width_limit: Option<usize>) {
         let mut numbers = Table::new();
         numbers.load_style(presets::NOTHING);
-        let blocked = if self.part.kinds.contains(WaitKind::Contention) {
-            "Blocked"
-        } else {
-            "Waited"
+        // Who waits for work or for time is not blocked.
+        let blocked = match self.part.kinds.is_only(WaitKind::Contention) {
+            true => "Blocked",
+            false => "Waited",
         };
         numbers.set_header(["Share", blocked, "Waits", "Longest"]);
         numbers.add_rows(self.lines.iter().map(|line| &line.numbers));
