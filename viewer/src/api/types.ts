@@ -157,7 +157,7 @@ export interface Model {
   folded: { waits: number; duration_ns: number; longest_ns: number } | null;
   findings: Finding[];
   /** If no lock is worth changing. */
-  quiet: { blocked_ns: number; wall_share: number; threads: number; threads_share: number } | null;
+  quiet: { blocked_ns: number; wall_share: number; threads: number; threads_share: number; only_start_up: boolean } | null;
   other_waits: { kind: Kind; duration_ns: number; waits: number; threads: number; lock_class: string; place: string; place_ns: number }[];
   /** Threads most of whose time is in no recorded wait. */
   unexplained: { name: string; threads: number; lived_ns: number; waited_ns: number }[];

@@ -32,7 +32,8 @@ export function SummaryView() {
 
 function quietText(quiet: NonNullable<Model["quiet"]>): string {
   if (quiet.threads === 0) return "No lock is worth changing: no thread was blocked.";
-  return `No lock is worth changing: ${plural(quiet.threads, "thread")} blocked for ${duration(quiet.blocked_ns)} in all; at least one was in ${percent(quiet.wall_share)} of the run.`;
+  const startUp = quiet.only_start_up ? ", nearly all of it during start-up" : "";
+  return `No lock is worth changing: ${plural(quiet.threads, "thread")} blocked for ${duration(quiet.blocked_ns)} in all, in ${percent(quiet.wall_share)} of the run${startUp}.`;
 }
 
 function Headline() {

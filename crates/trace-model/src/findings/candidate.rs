@@ -12,7 +12,7 @@ use super::facts::{Condition, Facts, ReaderQueue};
 use super::finding::{
     Code, Finding, LISTED_PLACES, LISTED_WAITERS, Named, OwnerPlace, Through, WaitingCode,
 };
-use super::{confidence, pattern};
+use super::{Run, confidence, pattern, quiet};
 use crate::hash::SeededSet;
 use crate::selection::{self, Kind, WaitSelection};
 use crate::sum::Sum;
@@ -23,11 +23,7 @@ const MIN_SHARE: f64 = 0.01;
 const MOSTLY: f64 = 0.7;
 /// The most candidates.
 const MAX_CANDIDATES: usize = 12;
-/// The first tenth of a run is its start.
-const START_PART: u64 = 10;
 const AT_START: f64 = 0.9;
-/// A shorter run is all start-up.
-const MIN_RUN_NS: u64 = 5_000_000_000;
 /// The least share of the owner's time that has to be sampled to say where it was.
 const MIN_SAMPLED: f64 = 0.05;
 /// The share of overlaps up to which threads wait for one lock at a time.
@@ -37,10 +33,7 @@ const FEW_OVERLAPS: f64 = 0.05;
 pub(crate) struct Candidates<'a> {
     pub(crate) evidence: &'a Evidence,
     pub(crate) names: &'a CodeNames<'a>,
-    /// The duration of the traces, in nanoseconds.
-    pub(crate) run_ns: u64,
-    /// Whether there is only one trace.
-    pub(crate) is_one_run: bool,
+    pub(crate) run: Run<'a>,
 }
 
 /// A cause of a kind of waiting.
@@ -72,7 +65,18 @@ impl Candidates<'_> {
             candidates.extend(self.of_kind(WaitKind::Conditional, conditional_ns));
         }
         let mut findings: Vec<Finding> = candidates.iter().map(|it| self.finding(it)).collect();
-        findings.sort_by_key(|finding| std::cmp::Reverse(finding.duration_ns));
+        // What is over does not come before what lasts.
+        findings.sort_by_key(|it| (it.start_up_only, std::cmp::Reverse(it.duration_ns)));
+        let is_large = |finding: &Finding| {
+            let Finding {
+                wall_ns, threads, ..
+            } = *finding;
+            let run_ns = self.run.duration_ns;
+            !quiet::is_small(wall_ns, finding.duration_ns.ns(), threads, run_ns)
+        };
+        if findings.iter().any(is_large) {
+            findings.retain(is_large);
+        }
         findings
     }
 
@@ -151,7 +155,7 @@ impl Candidates<'_> {
             share: facts.share,
             wall_ns,
             wall_exact,
-            wall_share: wall_ns as f64 / self.run_ns.max(1) as f64,
+            wall_share: wall_ns as f64 / self.run.duration_ns.max(1) as f64,
             waits: cause.waits,
             p50_ns: percentile_ns(50),
             p99_ns: percentile_ns(99),
@@ -234,7 +238,7 @@ impl Candidates<'_> {
                 && (cause.coverage.mixed_ns() as f64) < FEW_OVERLAPS * covered.duration_ns as f64,
             periods: covered.periods,
             covered_ns: covered.duration_ns,
-            run_ns: self.run_ns,
+            run_ns: self.run.duration_ns,
             waiter_sites: cause.waiters.len() as u64,
             waking_waiters: self.waking_waiters(candidate),
             threads: cause.threads.len() as u64,
@@ -388,10 +392,11 @@ impl Candidates<'_> {
     }
 
     fn is_start_up_only(&self, cause: &Cause) -> bool {
-        let at_start_ns = cause.series.until_ns(self.run_ns / START_PART);
-        let all_ns = cause.series.until_ns(u64::MAX);
-        let is_long = self.is_one_run && self.run_ns >= MIN_RUN_NS;
-        is_long && at_start_ns as f64 >= AT_START * all_ns as f64
+        self.run.start_ns().is_some_and(|start_ns| {
+            let at_start_ns = cause.series.until_ns(start_ns);
+            let all_ns = cause.series.until_ns(u64::MAX);
+            at_start_ns as f64 >= AT_START * all_ns as f64
+        })
     }
 
     /// Returns the waits that it is about: those for its own locks, and those behind a direct owner that waited

@@ -35,6 +35,19 @@ pub use unexplained::UnexplainedThreads;
 /// The most findings: a person reads no more.
 const MAX_FINDINGS: usize = 5;
 
+/// The first tenth of a run is its start.
+const START_PART: u64 = 10;
+/// A shorter run is all start-up.
+const MIN_RUN_NS: u64 = 5_000_000_000;
+
+impl Run<'_> {
+    /// Returns when the start is over, in nanoseconds since the trace's start; `None` of a short run, and of several.
+    fn start_ns(&self) -> Option<u64> {
+        let has_start = self.traces == 1 && self.duration_ns >= MIN_RUN_NS;
+        has_start.then_some(self.duration_ns / START_PART)
+    }
+}
+
 /// What follows from the evidence.
 #[derive(Clone, Debug, Default)]
 pub struct Conclusions {
@@ -96,8 +109,7 @@ impl Evidence {
         let candidates = Candidates {
             evidence: &evidence,
             names: &names,
-            run_ns,
-            is_one_run: run.traces == 1,
+            run,
         };
         let others_ns = evidence.kind(WaitKind::Contention).running_ns();
         let mut stuck_ns = deadlock::blocked_ns(&deadlocks);
@@ -106,7 +118,7 @@ impl Evidence {
         total_ns.add_sum(stuck_ns);
         let mut findings = deadlock::findings(&deadlocks, total_ns, run_ns);
         findings.extend(hang::findings(&hangs, total_ns, run_ns));
-        let quiet = evidence.quiet(run_ns).filter(|_| findings.is_empty());
+        let quiet = evidence.quiet(run).filter(|_| findings.is_empty());
         let mut others = candidates.findings(stuck_ns, quiet.is_some());
         others.retain(|other| !hang::join(&mut findings, other, entities));
         findings.append(&mut others);

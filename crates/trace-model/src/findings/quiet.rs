@@ -3,6 +3,7 @@
 use serde::Serialize;
 use trace_analysis::{Value, WaitKind};
 
+use super::Run;
 use super::code::CodeNames;
 use super::evidence::{Evidence, KindEvidence};
 use crate::sum::Sum;
@@ -23,6 +24,8 @@ pub struct Quiet {
     pub threads: u64,
     /// The share of their time that they were blocked, 0 to 1.
     pub threads_share: f64,
+    /// Whether a lock would be worth changing if it were as at the start all the time.
+    pub only_start_up: bool,
 }
 
 /// What threads waited for that is no lock.
@@ -44,23 +47,39 @@ pub struct OtherWaits {
     pub place_ns: Sum,
 }
 
+/// Returns whether threads are blocked so seldom that a change of a lock cannot matter: by the share of a time
+/// in which any is, and by how much of their own time.
+pub(crate) fn is_small(wall_ns: u64, blocked_ns: u64, threads: u64, time_ns: u64) -> bool {
+    let threads_ns = threads.max(1).saturating_mul(time_ns);
+    share(wall_ns, time_ns) < QUIET_WALL && share(blocked_ns, threads_ns) < QUIET_THREADS
+}
+
+fn share(part_ns: u64, whole_ns: u64) -> f64 {
+    part_ns as f64 / whole_ns.max(1) as f64
+}
+
 impl Evidence {
-    /// Returns how little threads were blocked in a run of `run_ns`, if no lock is worth changing.
-    pub fn quiet(&self, run_ns: u64) -> Option<Quiet> {
+    /// Returns how little threads were blocked, if no lock is worth changing: in the whole run, or, if it is
+    /// only one, after its start.
+    pub(crate) fn quiet(&self, run: Run<'_>) -> Option<Quiet> {
         let contention = self.kind(WaitKind::Contention);
         let threads = contention.threads.len() as u64;
-        let share = |part_ns: u64, whole_ns: u64| part_ns as f64 / whole_ns.max(1) as f64;
-        let quiet = Quiet {
-            blocked_ns: contention.running_ns(),
-            wall_share: share(contention.coverage.covered().duration_ns, run_ns),
+        let (blocked_ns, run_ns) = (contention.running_ns(), run.duration_ns);
+        let wall_ns = contention.coverage.covered().duration_ns;
+        let is_small_after_start = run.start_ns().is_some_and(|start_ns| {
+            let wall_ns = contention.coverage.covered_from_ns(start_ns);
+            let at_start_ns = contention.series.until_ns(start_ns);
+            let blocked_ns = blocked_ns.ns().saturating_sub(at_start_ns);
+            is_small(wall_ns, blocked_ns, threads, run_ns - start_ns)
+        });
+        let is_quiet = is_small(wall_ns, blocked_ns.ns(), threads, run_ns);
+        (is_quiet || is_small_after_start).then(|| Quiet {
+            blocked_ns,
+            wall_share: share(wall_ns, run_ns),
             threads,
-            threads_share: share(
-                contention.running_ns().ns(),
-                threads.max(1).saturating_mul(run_ns),
-            ),
-        };
-        let is_quiet = quiet.wall_share < QUIET_WALL && quiet.threads_share < QUIET_THREADS;
-        is_quiet.then_some(quiet)
+            threads_share: share(blocked_ns.ns(), threads.max(1).saturating_mul(run_ns)),
+            only_start_up: !is_quiet,
+        })
     }
 
     /// Returns what threads waited for that is no lock, by kind.

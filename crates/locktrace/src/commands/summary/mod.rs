@@ -42,7 +42,8 @@ Waiting for another thread or for a pool is reported if it took longer than wait
 workers never are.
 
 If threads are blocked for less than 0.5 % of the run and for less than 1 % of their own time, no
-lock is worth changing, and the summary shows what threads wait for instead.";
+lock is worth changing, and the summary shows what threads wait for instead. Runs of 5 s and more are
+also judged without their first tenth; findings that are only there are marked as start-up.";
 
 #[derive(Args, Debug)]
 #[command(after_long_help = SUMMARY_NOTES)]

@@ -49,7 +49,7 @@ fn add_quiet(text: &mut String, quiet: &Quiet, width: usize) {
     let blocked = match quiet.threads {
         0 => "no thread was blocked".to_owned(),
         threads => format!(
-            "{} blocked for {} in all; at any time, at least one was for {} of the run",
+            "{} blocked for {} in all, in {} of the run",
             match threads {
                 1 => "1 thread was".to_owned(),
                 more => format!("{} threads were", count(more)),
@@ -58,7 +58,15 @@ fn add_quiet(text: &mut String, quiet: &Quiet, width: usize) {
             percent(quiet.wall_share),
         ),
     };
-    let title = wrapped(&format!("No lock is worth changing: {blocked}."), width, 0);
+    let start_up = match quiet.only_start_up {
+        true => ", nearly all of it during start-up",
+        false => "",
+    };
+    let title = wrapped(
+        &format!("No lock is worth changing: {blocked}{start_up}."),
+        width,
+        0,
+    );
     let _ = writeln!(text, "\n{BOLD}{title}{BOLD:#}");
 }
 

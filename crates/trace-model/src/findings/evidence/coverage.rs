@@ -90,6 +90,14 @@ impl<L: Copy + PartialEq> Coverage<L> {
         covered
     }
 
+    /// Returns how much is covered from a time of the last trace on, in nanoseconds.
+    pub(crate) fn covered_from_ns(&self, from_ns: u64) -> u64 {
+        let first = self.intervals.partition_point(|it| it.end_ns <= from_ns);
+        let after = self.intervals[first..].iter();
+        let durations_ns = after.map(|it| it.end_ns - it.start_ns.max(from_ns));
+        durations_ns.sum()
+    }
+
     /// Returns how long intervals about different locks overlapped, in nanoseconds.
     pub(crate) fn mixed_ns(&self) -> u64 {
         self.mixed_ns
@@ -215,6 +223,8 @@ mod tests {
         };
         assert_eq!(coverage.covered(), expected);
         assert_eq!((coverage.mixed_ns(), coverage.is_exact()), (5, true));
+        let from = [0, 25, 30, 55, 60].map(|from_ns| coverage.covered_from_ns(from_ns));
+        assert_eq!(from, [40, 25, 20, 5, 0]);
     }
 
     #[test]

@@ -25,6 +25,7 @@ use coverage::Coverage;
 pub(crate) use cause::{Cause, CauseKey, Through, WaiterSite};
 pub(crate) use tally::Tally;
 use thread_set::ThreadSet;
+use time_series::TimeSeries;
 
 /// The most causes of a kind that are kept apart.
 const MAX_CAUSES: usize = 4_096;
@@ -59,6 +60,8 @@ pub(crate) struct KindEvidence {
     pub(crate) unended_ns: Sum,
     /// The time in which anybody waited.
     pub(crate) coverage: Coverage,
+    /// When they waited.
+    pub(crate) series: TimeSeries,
     pub(crate) threads: ThreadSet,
     /// Where threads waited, and for which class of locks.
     pub(crate) places: Tally<(Value, ChainIndex)>,
@@ -86,6 +89,7 @@ impl Default for KindEvidence {
             frozen_ns: Sum::default(),
             unended_ns: Sum::default(),
             coverage: Coverage::default(),
+            series: TimeSeries::default(),
             threads: ThreadSet::default(),
             places: Tally::new(MAX_CAUSES),
             locks: SeededMap::default(),
@@ -251,6 +255,7 @@ impl KindEvidence {
         let end_ns = wait.start_ns.saturating_add(wait.duration_ns);
         self.coverage
             .add(wait.id.trace, wait.lock, wait.start_ns, end_ns);
+        self.series.add(wait.start_ns, end_ns, wait.duration_ns);
         self.threads.add(wait.thread);
     }
 
@@ -361,6 +366,7 @@ impl KindEvidence {
         self.frozen_ns.add_sum(other.frozen_ns);
         self.unended_ns.add_sum(other.unended_ns);
         self.coverage.merge(&other.coverage);
+        self.series.merge(&other.series);
         self.threads.merge(&other.threads);
         self.places.merge(&other.places);
         for (class, other) in other.locks {
