@@ -21,6 +21,7 @@ include make/bench.mk
 include make/dist.mk
 include make/sanitize.mk
 include make/stress.mk
+include make/what-if.mk
 
 .PHONY: help demo test test-jvm test-nightly clean clean-cache
 
@@ -72,6 +73,7 @@ test-nightly: test tools ## the same, with many times the cases, and the command
 	LOCKTRACE_NIGHTLY=1 LOCKTRACE_BIN=$(CURDIR)/build/bin/locktrace cargo test --locked -p jvm-tests
 	scripts/same-output.sh
 	$(MAKE) test-viewer
+	$(MAKE) what-if-pairs
 	$(MAKE) fuzz-smoke FUZZ_TIME=300
 	$(if $(FOREST),$(MAKE) test-8u45,@echo "note: no FOREST=DIR|TARBALL was given, so 8u45 is left out")
 

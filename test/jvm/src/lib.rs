@@ -47,6 +47,7 @@ mod setting;
 mod summary;
 mod trace_clock;
 mod turn;
+pub mod what_if;
 
 pub use agent::{agent_library, agent_option, check_shares_of_holds};
 pub use byte_code::Positions;

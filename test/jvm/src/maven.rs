@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::jdk::Jdk;
 use crate::paths::{repository, source_directory, target_directory};
-use crate::programs::{java_compiler, run_to_success};
+use crate::programs::{Programs, java_compiler, run_to_success};
 
 /// A file and what its SHA-256 must be.
 #[derive(Clone, Copy, Debug)]
@@ -43,11 +43,13 @@ pub fn dependencies(directory: &str, jars: &[Jar]) -> Vec<PathBuf> {
     paths
 }
 
-/// The programs in a directory of this package, compiled, and what they depend on: a class path.
+/// The programs in a directory of this package, compiled, and what they depend on, jars and the other programs: a
+/// class path.
 pub fn program_class_path(directory: &str, jars: &[Jar]) -> OsString {
-    let jars = dependencies(directory, jars);
+    let mut jars = dependencies(directory, jars);
     let joined = |paths: &[PathBuf]| std::env::join_paths(paths).expect("no path has a colon");
     let classes = jars[0].with_file_name("classes");
+    jars.push(Programs::compiled().classes());
     fs::create_dir_all(&classes).expect("the target directory is writable");
     let sources = fs::read_dir(source_directory().join(directory)).expect("it is there");
     let sources = sources.map(|entry| entry.expect("a directory is readable").path());

@@ -18,8 +18,8 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// The programs in `demo/` and `scenarios/`, compiled once for each state
-    /// of their sources.
+    /// The programs in `demo/`, `scenarios/` and `pairs/`, compiled once for each
+    /// state of their sources.
     pub fn compiled() -> &'static Programs {
         static PROGRAMS: OnceLock<Programs> = OnceLock::new();
         PROGRAMS.get_or_init(|| {
@@ -64,13 +64,13 @@ struct Sources {
 impl Sources {
     fn find() -> Self {
         let root = source_directory();
-        let mut java = files_in(&root.join("demo"), "java");
-        java.extend(files_in(&root.join("scenarios"), "java"));
+        let folders = ["demo", "scenarios", "pairs"];
+        let java = folders.map(|folder| files_in(&root.join(folder), "java"));
         let boot = files_in(&root.join("scenarios/whitebox/sun/hotspot"), "java");
         let native = files_in(&root.join("scenarios/native"), "c");
         let launcher = root.join("scenarios/launcher/launcher.c");
         Self {
-            java,
+            java: java.concat(),
             boot,
             native,
             launcher,

@@ -25,6 +25,11 @@ const JARS: [Jar; 2] = [
     },
 ];
 
+const LOGGER: Jar = Jar {
+    name: "log4j-1.2.17.jar",
+    sha256: "1d31696445697720527091754369082a6651bd49781b6005deb94e56753406f9",
+};
+
 const REENTRANT_LOCK: &str = "java.util.concurrent.locks.ReentrantLock$NonfairSync";
 const SEMAPHORE: &str = "java.util.concurrent.Semaphore$NonfairSync";
 
@@ -61,6 +66,14 @@ pub fn check_bank(trace: &Path) {
 pub fn shop_class_path() -> OsString {
     static CLASS_PATH: OnceLock<OsString> = OnceLock::new();
     let class_path = CLASS_PATH.get_or_init(|| program_class_path("server", &JARS));
+    class_path.clone()
+}
+
+/// The compiled programs in `pairs/`, and the real applications that some of them are.
+pub(crate) fn pairs_class_path() -> OsString {
+    static CLASS_PATH: OnceLock<OsString> = OnceLock::new();
+    let jars = [JARS[0], JARS[1], DATABASE, LOGGER];
+    let class_path = CLASS_PATH.get_or_init(|| program_class_path("pairs/real", &jars));
     class_path.clone()
 }
 
