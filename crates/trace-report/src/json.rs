@@ -1,5 +1,6 @@
 //! A report as JSON.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use serde::Serialize;
@@ -79,7 +80,7 @@ struct TotalsRecord {
 struct RowRecord<'a> {
     aspect: &'static str,
     key: String,
-    label: &'a str,
+    label: Cow<'a, str>,
     contentions: u64,
     waits: u64,
     duration_ns: u64,
@@ -173,7 +174,11 @@ fn row_record<'a>(row: &'a Row, total_ns: u64, entities: &'a Entities) -> RowRec
     RowRecord {
         aspect: row.aspect.name(),
         key: row.value.key(entities),
-        label: &row.label,
+        // Programs that read it know locks by these names.
+        label: match row.value {
+            Value::Lock(_) | Value::Class(_) => row.value.name(entities).into(),
+            _ => Cow::Borrowed(&row.label),
+        },
         contentions: row.sums.contentions,
         waits: row.sums.waits,
         duration_ns: row.sums.duration_ns,

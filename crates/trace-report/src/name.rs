@@ -63,8 +63,10 @@ fn shorten(name: &str, max_width: usize) -> String {
 
 /// Returns the name of an overloaded method without its parameters.
 fn without_parameters(mut name: String) -> String {
+    // In the name of a lock they come after a space.
     if let Some(open) = name.find('(')
         && name.ends_with(')')
+        && !name[..open].ends_with(' ')
     {
         name.replace_range(open + 1..name.len() - 1, "…");
     }

@@ -92,7 +92,7 @@ impl<'a> LockRecord<'a> {
                 (entities.class_name(class).to_owned(), mirrored_class)
             }
             Lock::NotDescribed { .. } | Lock::NoBlocker | Lock::Forgotten => {
-                (entities.lock_label(lock), None)
+                (entities.lock_name(lock), None)
             }
         };
         Self {

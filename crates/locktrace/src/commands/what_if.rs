@@ -106,7 +106,7 @@ pub(crate) fn run(arguments: &WhatIfArguments) -> outcome::Result<Outcome> {
     let entities = &analyzed.entities;
     let traced = analyzed.summaries.first();
     let traced = traced.and_then(|summary| summary.tracer_value(Counter::Processors));
-    let owner_code = OwnerCode::new(|value| is_called(&arguments.owner_method, value, entities));
+    let owner_code = OwnerCode::new(|value| value.is_called(&arguments.owner_method, entities));
     let is_affected = |chain: Option<ChainIndex>, lock| match chain {
         Some(chain) if arguments.change == LockChange::ReadWrite => {
             is_reader(&arguments.readers, chain, entities)
@@ -141,16 +141,10 @@ pub(crate) fn run(arguments: &WhatIfArguments) -> outcome::Result<Outcome> {
 
 fn is_changed(arguments: &WhatIfArguments, lock: LockIndex, entities: &Entities) -> bool {
     let is_wanted = |patterns: &[Pattern], value: Value| {
-        patterns.is_empty() || is_called(patterns, value, entities)
+        patterns.is_empty() || value.is_called(patterns, entities)
     };
     is_wanted(&arguments.lock_class, Value::of_lock_class(lock, entities))
         && is_wanted(&arguments.lock, Value::Lock(lock))
-}
-
-fn is_called(patterns: &[Pattern], value: Value, entities: &Entities) -> bool {
-    let names = [value.name(entities), value.key(entities)];
-    let mut patterns = patterns.iter();
-    patterns.any(|pattern| names.iter().any(|name| pattern.matches(name)))
 }
 
 fn is_reader(readers: &[Pattern], chain: ChainIndex, entities: &Entities) -> bool {

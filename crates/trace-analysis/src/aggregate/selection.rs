@@ -121,11 +121,10 @@ impl Matcher {
             is_negated,
             ..
         } = &self.condition;
-        *self.known.entry(value).or_insert_with(|| {
-            let names = [value.name(entities), value.key(entities)];
-            let matches = |pattern: &Pattern| names.iter().any(|name| pattern.matches(name));
-            patterns.iter().any(matches) != *is_negated
-        })
+        *self
+            .known
+            .entry(value)
+            .or_insert_with(|| value.is_called(patterns, entities) != *is_negated)
     }
 }
 

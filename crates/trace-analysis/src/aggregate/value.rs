@@ -1,9 +1,11 @@
 //! The values by which contentions are distinguished.
 
 use crate::aggregate::overloads::Overloads;
+use crate::aggregate::pattern::Pattern;
 use crate::model::entity::{
     ChainIndex, ClassIndex, Entities, Lock, LockIndex, MethodIndex, ThreadIndex,
 };
+use crate::model::label::simple_name;
 use crate::model::placeholder::{
     CYCLE, FREE, FROZEN, NO_CALLER, NOT_SAMPLED, OTHER, SITE_NOT_SEEN,
 };
@@ -16,7 +18,7 @@ pub enum Value {
     Mechanism(Mechanism),
     /// What threads wait for.
     Kind(WaitKind),
-    /// A class.
+    /// A class of locks.
     Class(ClassIndex),
     /// The `java.lang.Class` object of a class.
     ClassObject(ClassIndex),
@@ -97,7 +99,7 @@ impl Value {
             Value::Class(class) => entities.class_name(class).to_owned(),
             Value::ClassObject(class) => entities.class_object_label(class),
             Value::ClassInitialization(class) => entities.initialization_label(class),
-            Value::Lock(lock) => entities.lock_label(lock),
+            Value::Lock(lock) => entities.lock_name(lock),
             Value::Site { method, line } => entities.position_label(method, line),
             Value::SiteNotSeen => SITE_NOT_SEEN.to_owned(),
             Value::Thread(thread) => entities.thread(thread).name.to_string(),
@@ -115,11 +117,29 @@ impl Value {
         }
     }
 
+    /// Returns whether one of the patterns matches the value's name or key; the name of a lock, or of a class of
+    /// locks, that is called after its user also without its package, as it then stands in reports.
+    pub fn is_called(self, patterns: &[Pattern], entities: &Entities) -> bool {
+        let name = self.name(entities);
+        let class = match self {
+            Value::Lock(lock) => entities.lock_class(lock),
+            Value::Class(class) => Some(class),
+            _ => None,
+        };
+        let is_simple = class.is_some_and(|class| entities.has_user(class));
+        let simple = is_simple.then(|| simple_name(&name).to_owned());
+        let names = [Some(name), Some(self.key(entities)), simple];
+        let mut names = names.iter().flatten();
+        names.any(|name| patterns.iter().any(|pattern| pattern.matches(name)))
+    }
+
     /// Text for people; of a call chain, of its innermost frame.
     pub fn label(self, entities: &Entities, overloads: &Overloads<'_>) -> String {
         match self {
             Value::Method(method) => overloads.label(method),
             Value::MethodInWait(method) => method_in_wait(&overloads.label(method)),
+            Value::Lock(lock) => entities.lock_label(lock),
+            Value::Class(class) => entities.lock_class_label(class),
             _ => self.name(entities),
         }
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::collections::hash::SeededSet;
+use crate::model::entity::lock_user::{User, class_around};
 use crate::model::entity::{
     Chain, ChainIndex, ClassIndex, Entities, Lock, LockIndex, Method, MethodIndex, Thread,
     ThreadIndex,
@@ -182,6 +183,43 @@ impl EntityStore {
         if !self.has_lock_site(lock, site) {
             settle(self);
             self.edit().set_lock_site(lock, site);
+        }
+    }
+
+    /// Code of the class `user` uses the lock, or code of a class that is not known.
+    pub(crate) fn add_lock_user(&mut self, lock: LockIndex, user: Option<ClassIndex>) {
+        let Some(class) = self.lock_class(lock) else {
+            return;
+        };
+        let users = self.lock_users();
+        let (known, of_class) = (users.of_lock(lock), users.of_class(class));
+        let of_lock = match (known, user) {
+            (Some(_), None) => known,
+            (_, None) => None,
+            (_, Some(user)) => Some(self.joint_user(known, User::Only(user))),
+        };
+        if known.is_some() && known == of_lock {
+            return;
+        }
+        // A lock of unknown use can be used by others.
+        let of_class = self.joint_user(of_class, of_lock.unwrap_or(User::Several));
+        let users = self.edit().lock_users_mut();
+        users.set_of_class(class, of_class);
+        if let Some(of_lock) = of_lock {
+            users.set_of_lock(lock, of_lock);
+        }
+    }
+
+    fn joint_user(&mut self, known: Option<User>, user: User) -> User {
+        let (one, other) = match (known, user) {
+            (None, user) => return user,
+            (Some(known), user) if known == user => return user,
+            (Some(User::Only(one)), User::Only(other)) => (one, other),
+            _ => return User::Several,
+        };
+        match class_around(self.class_name(one), self.class_name(other)) {
+            Some(around) => User::Only(self.add_class(around.into(), "", self.is_jdk(one))),
+            None => User::Several,
         }
     }
 

@@ -11,10 +11,47 @@ use crate::model::placeholder::{FORGOTTEN_LOCK, NO_BLOCKER, NOT_KEPT, NOT_RECORD
 use crate::model::wait::UnknownOwner;
 
 impl Entities {
+    /// Returns text for people: what the lock object is and which class uses it, if its own class does not
+    /// say that, or else its [name](Self::lock_name).
+    pub fn lock_label(&self, lock: LockIndex) -> String {
+        let name = self.lock_name(lock);
+        match self.lock_class(lock) {
+            Some(class) => self.with_user(name, self.user(class, Some(lock))),
+            None => name,
+        }
+    }
+
+    /// Returns text for people: the class of locks, and which class uses all of them, if their own class does not
+    /// say that.
+    pub(crate) fn lock_class_label(&self, class: ClassIndex) -> String {
+        self.with_user(self.class_name(class).to_owned(), self.user(class, None))
+    }
+
+    /// Returns the same of some locks of the class.
+    pub fn locks_label(
+        &self,
+        class: ClassIndex,
+        locks: impl IntoIterator<Item = LockIndex>,
+    ) -> String {
+        let users = locks.into_iter().map(|lock| self.user(class, Some(lock)));
+        let same = users.reduce(|one, other| one.filter(|_| one == other));
+        self.with_user(self.class_name(class).to_owned(), same.flatten())
+    }
+
+    fn with_user(&self, name: String, user: Option<(&str, ClassIndex)>) -> String {
+        match user {
+            Some((purpose, user)) => {
+                let user = self.class_name(user);
+                format!("{purpose} of {user} ({})", simple_name(&name))
+            }
+            None => name,
+        }
+    }
+
     /// Returns the lock object as `Object.toString` would print it. A
     /// `java.lang.Class` is named after the class that it stands for, a lock of
     /// the JVM's own after the class that it guards the initialization of.
-    pub fn lock_label(&self, lock: LockIndex) -> String {
+    pub fn lock_name(&self, lock: LockIndex) -> String {
         match self.lock(lock) {
             Lock::Object {
                 class,
@@ -155,6 +192,11 @@ impl Entities {
         }
         format!("{:016x}", xxh3_64(text.as_bytes()))
     }
+}
+
+/// Returns the name of a class without its package.
+pub(crate) fn simple_name(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
 }
 
 impl UnknownOwner {

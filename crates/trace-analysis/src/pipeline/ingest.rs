@@ -20,6 +20,7 @@ use crate::order::rearranger::{Rearranger, Step};
 use crate::order::system_fact::{HookPart, Sample, SystemFact, Times};
 use crate::pipeline::blame_stage::Stage;
 use crate::pipeline::contents::{Contents, OnEvent};
+use crate::pipeline::lock_users::LockUserFinder;
 use crate::resolve::code::Ended;
 use crate::resolve::forward_refs::ForwardRefs;
 use crate::resolve::owned_event::OwnedEvent;
@@ -46,6 +47,7 @@ pub(crate) struct Ingest<'a> {
     rearranger: Rearranger<LockEvent>,
     parks: ParkOrder,
     forward_refs: ForwardRefs,
+    lock_users: LockUserFinder,
     park_domains: u64,
     /// Records of the system and the tracer about threads that are not described yet.
     held_records: Vec<SystemRecord>,
@@ -89,6 +91,7 @@ impl<'a> Ingest<'a> {
             parks: ParkOrder::new(pending.parks),
             forward_refs: ForwardRefs::default(),
             last_seen: SeededMap::default(),
+            lock_users: LockUserFinder::default(),
             counters: Counters::default(),
         }
     }
@@ -263,6 +266,7 @@ impl<'a> Ingest<'a> {
             }
             Event::ParkBegin(ref park) => {
                 let begin = Begin::bind(resolver.thread(thread)?, park, resolver, entities)?;
+                self.lock_users.wait(begin.lock, begin.chain, entities);
                 self.park(park.domain, park.sequence, ParkEvent::Begin(begin), stage);
             }
             Event::ParkEnd(ref park) => {
@@ -424,6 +428,7 @@ impl<'a> Ingest<'a> {
         let mut ordered = Ordered {
             trace: self.trace,
             entities: self.entities,
+            lock_users: &mut self.lock_users,
             stage,
         };
         self.rearranger.arrive(
@@ -505,6 +510,7 @@ impl<'a> Ingest<'a> {
         let mut ordered = Ordered {
             trace: self.trace,
             entities: self.entities,
+            lock_users: &mut self.lock_users,
             stage,
         };
         self.rearranger
@@ -556,6 +562,7 @@ impl<S: Stage> OnEvent for EventReceiver<'_, '_, S> {
 struct Ordered<'a, S> {
     trace: u32,
     entities: &'a mut EntityStore,
+    lock_users: &'a mut LockUserFinder,
     stage: &'a mut S,
 }
 
@@ -564,6 +571,9 @@ impl<S: Stage> Ordered<'_, S> {
     fn step(&mut self, lock: LockId, step: Step<&LockEvent>, counters: &mut Counters) {
         if LockDispatcher::lacks_description(&step) {
             self.describe(lock, counters);
+        }
+        if let Step::Event { event, .. } = step {
+            self.lock_users.event(lock, event, self.entities);
         }
         self.pass_on(lock, step);
     }

@@ -196,7 +196,7 @@ pub(crate) fn assert_holds(
         .expect("readable");
     let entities = analysis.entities();
     for (lock, found) in figures.locks() {
-        let mut truth = locks.remove(&entities.lock_label(lock)).unwrap_or_default();
+        let mut truth = locks.remove(&entities.lock_name(lock)).unwrap_or_default();
         truth.assert_found(&found.holds)?;
     }
     prop_assert!(locks.is_empty(), "not found: {:?}", locks);

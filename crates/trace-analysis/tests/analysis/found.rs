@@ -211,7 +211,7 @@ impl FoundWait {
                 other => other.name(),
             },
             method: method(wait.chain, wait.lock, entities),
-            lock: entities.lock_label(wait.lock),
+            lock: entities.lock_name(wait.lock),
             start_ns: wait.start_ns,
             end_ns: wait.start_ns + wait.duration_ns,
             end: wait.end.name(),

@@ -1,7 +1,8 @@
 //! What locks, methods and call chains are called.
 
 use trace_analysis::{
-    Aggregation, Analysis, Aspect, Entities, Limits, PLACEHOLDERS, RowLimits, Rows, Wait,
+    Aggregation, Analysis, Aspect, Entities, Limits, PLACEHOLDERS, Pattern, RowLimits, Rows, Value,
+    Wait,
 };
 use trace_format::file::VERSION;
 use trace_format::{
@@ -583,6 +584,121 @@ fn locks_that_are_called_the_same_have_no_site() {
     assert_eq!(labels_of(&[1, 3]), ["org.pool.Pool.create(line 17)"]);
     assert_eq!(labels_of(&[1, 2]), ["<allocation not seen>"]);
     assert_eq!(labels_of(&[1, 2, 2]), ["<allocation not seen>"]);
+}
+
+/// A plain object, and classes whose methods use it: two of them are nested in the third.
+fn using_code() -> Events {
+    vec![
+        class(1, "java.lang.Object"),
+        class(2, "shop.Store$Segment"),
+        class(3, "shop.Store$Index"),
+        class(4, "shop.Store"),
+        class(5, "shop.Cart"),
+        method(2, 2, "get", "()V"),
+        method(3, 3, "find", "()V"),
+        method(4, 4, "size", "()V"),
+        method(5, 5, "add", "()V"),
+        chain(2, &[2, 5]),
+        chain(3, &[3, 5]),
+        chain(4, &[4, 5]),
+        chain(5, &[5]),
+    ]
+}
+
+#[test]
+fn a_plain_object_is_called_after_the_class_that_uses_it() {
+    let of = |blocked, aspect| {
+        let mut events = vec![lock(1, 0)];
+        events.extend(waits(blocked, [0, 0]));
+        labels(aspect, &using_code(), &events)
+    };
+    let lock = |blocked| of(blocked, Aspect::Lock);
+    assert_eq!(lock([2, 2]), ["lock of shop.Store$Segment (Object@cafe)"]);
+    // Nobody knows what else uses it.
+    assert_eq!(lock([2, 0]), ["lock of shop.Store$Segment (Object@cafe)"]);
+    assert_eq!(lock([0, 0]), ["java.lang.Object@cafe"]);
+    // The class around both, whatever the order.
+    assert_eq!(lock([2, 3]), ["lock of shop.Store (Object@cafe)"]);
+    assert_eq!(lock([4, 3]), ["lock of shop.Store (Object@cafe)"]);
+    assert_eq!(lock([2, 5]), ["java.lang.Object@cafe"]);
+    let class = |blocked| of(blocked, Aspect::LockClass);
+    assert_eq!(class([2, 2]), ["lock of shop.Store$Segment (Object)"]);
+    assert_eq!(class([2, 5]), ["java.lang.Object"]);
+    assert_eq!(class([0, 2]), ["java.lang.Object"]);
+}
+
+#[test]
+fn a_class_of_locks_is_called_after_the_class_that_uses_all_of_them() {
+    let of = |chains: [u32; 2]| {
+        let mut events = vec![lock(1, 0)];
+        events.extend(waits([chains[0]; 2], [0, 0]));
+        // Another object, which comes later.
+        let mut other = vec![lock(1, 0)];
+        other.extend(waits([chains[1]; 2], [0, 0]));
+        for (_, event) in &mut other {
+            match event {
+                Event::LockDescription(it) => (it.lock, it.identity_hash) = (OTHER, 0xbeef),
+                Event::ContendedEnter(it) => it.lock = OTHER,
+                Event::ContendedEntered(it) => it.lock = OTHER,
+                Event::ContendedExit(it) => it.lock = OTHER,
+                _ => {}
+            }
+        }
+        events.extend(other);
+        labels(Aspect::LockClass, &using_code(), &events)
+    };
+    const OTHER: LockId = LockId(LOCK.0 + 1);
+    assert_eq!(of([2, 2]), ["lock of shop.Store$Segment (Object)"]);
+    assert_eq!(of([2, 3]), ["lock of shop.Store (Object)"]);
+    assert_eq!(of([2, 5]), ["java.lang.Object"]);
+    assert_eq!(of([2, 0]), ["java.lang.Object"]);
+}
+
+/// Also if another class uses it.
+#[test]
+fn a_synchronizer_is_called_after_the_class_that_constructed_it() {
+    let mut code = allocating_code();
+    code.push(chain_at(1, &[(1, 200), (3, 8), (2, 17)]));
+    code.push(chain(2, &[2, 3]));
+    let mut events = vec![lock_site(1, 1), lock(1, 0)];
+    events.extend(waits([2, 2], [0, 0]));
+    let of = |events: &Events| labels(Aspect::Lock, &code, events);
+    let lock = |class| format!("lock of {class} (ReentrantLock$NonfairSync@cafe)");
+    assert_eq!(of(&events), [lock("com.example.Account")]);
+    assert_eq!(of(&events[1..].to_vec()), [lock("org.pool.Pool")]);
+}
+
+#[test]
+fn patterns_match_locks_with_and_without_their_packages() {
+    let mut analysis = Analysis::new(Limits::default());
+    let mut found = Vec::new();
+    let mut add = |wait: &Wait, entities: &Entities| {
+        let values = [
+            Value::Lock(wait.lock),
+            Value::of_lock_class(wait.lock, entities),
+        ];
+        let is_called = |pattern: &str| {
+            let patterns = [Pattern::exact(pattern)];
+            values.map(|value| value.is_called(&patterns, entities))
+        };
+        found.extend([
+            is_called("java.lang.Object@cafe"),
+            is_called("Object@cafe"),
+            is_called("java.lang.Object"),
+            is_called("Object"),
+            is_called("Cart"),
+        ]);
+    };
+    let mut trace = analysis.begin_trace(VERSION, Capabilities::default());
+    let mut events = using_code();
+    events.push(lock(1, 0));
+    events.extend(waits([2, 2], [0, 0]).into_iter().take(3));
+    for (thread, event) in &events {
+        trace.event(*thread, event, &mut add);
+    }
+    trace.finish(&mut add);
+    let (of_lock, of_class) = ([true, false], [false, true]);
+    assert_eq!(found, [of_lock, of_lock, of_class, of_class, [false; 2]]);
 }
 
 /// The report's help explains what is listed.

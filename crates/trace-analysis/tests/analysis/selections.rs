@@ -58,7 +58,7 @@ impl Names {
 
     /// What a lock is called without its identity hash.
     fn of_lock_class(lock: LockIndex, entities: &Entities) -> Self {
-        let label = entities.lock_label(lock);
+        let label = entities.lock_name(lock);
         match entities.lock(lock) {
             Lock::Object { .. } => {
                 let (class, _) = label.rsplit_once('@').expect("a hash");
@@ -137,7 +137,7 @@ impl Named {
             names: [
                 Names::of_thread(wait.thread, entities),
                 Names::of_lock_class(wait.lock, entities),
-                Names::new(entities.lock_label(wait.lock), entities.lock_id(wait.lock)),
+                Names::new(entities.lock_name(wait.lock), entities.lock_id(wait.lock)),
                 Names::of_method(wait.chain, wait.lock, entities),
                 Names::new(mechanism, wait.mechanism.name()),
             ],

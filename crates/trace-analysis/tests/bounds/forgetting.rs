@@ -155,7 +155,7 @@ impl WaitSink for Found {
             let owners: Vec<_> = owners
                 .map(|(thread, _)| entities.thread_long_label(thread))
                 .collect();
-            let lock = entities.lock_label(wait.lock);
+            let lock = entities.lock_name(wait.lock);
             let duration_ns = wait.duration_ns;
             self.patient
                 .push(format!("{lock} {duration_ns} {owners:?}"));

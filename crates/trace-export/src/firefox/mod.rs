@@ -151,7 +151,7 @@ impl RunProfile<'_> {
             names.map(|name| profile.intern_string(&name));
         let marker = WaitMarker {
             lock_class,
-            lock: profile.intern_string(&entities.lock_label(wait.lock)),
+            lock: profile.intern_string(&entities.lock_name(wait.lock)),
             kind: profile.intern_string(wait.kind.name()),
             method,
             owner_thread,

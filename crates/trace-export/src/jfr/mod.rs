@@ -167,7 +167,7 @@ impl<W: Write> RecordingWriter<W> {
         let kind = name(Aspect::Kind, part.owner);
         let start = chunk::ticks(self.run.start_unix_ns, part.start_ns);
         let constants = &mut self.run.chunk.constants;
-        let lock = constants.text(&entities.lock_label(wait.lock));
+        let lock = constants.text(&entities.lock_name(wait.lock));
         self.run.chunk.event(types::BLAME, end_ns(part), |event| {
             event.number(start);
             event.number(part.duration_ns);

@@ -252,7 +252,7 @@ impl<W: Write> TraceWriter<W> {
         let uuid = self.run.locks.reserve(lock, start, end, || next);
         if uuid == next {
             self.tracks = next;
-            let name = entities.lock_label(lock);
+            let name = entities.lock_name(lock);
             self.out.named_track(uuid, name, self.run.above_locks)?;
         }
         Ok(uuid)

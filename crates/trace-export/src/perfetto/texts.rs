@@ -32,7 +32,7 @@ impl Text {
             Self::Owner(thread, method) => {
                 format!("{}: {}", thread.name(entities), method.name(entities))
             }
-            Self::Lock(lock) => entities.lock_label(lock),
+            Self::Lock(lock) => entities.lock_name(lock),
             Self::Stack(chain) => match entities.frame_labels(chain) {
                 frames if frames.is_empty() => entities.chain_label(chain, 0),
                 frames => frames.join("\n"),

@@ -78,7 +78,7 @@ impl Referred {
                 Cell::Number(number),
                 Cell::Text(class),
                 Cell::from(identity_hash),
-                Cell::Text(&entities.lock_label(index)),
+                Cell::Text(&entities.lock_name(index)),
             ])?;
         }
         table.finish()

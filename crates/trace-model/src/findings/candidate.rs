@@ -133,7 +133,10 @@ impl Candidates<'_> {
         let Candidate { key, cause, .. } = *candidate;
         let facts = self.facts(candidate);
         let pattern = pattern::of(&facts);
-        let lock_class = self.named(key.lock_class);
+        let lock_class = Named {
+            key: self.names.key(key.lock_class),
+            label: self.lock_label(candidate),
+        };
         let owner_key = self.names.key(key.owner);
         let (wall_ns, wall_exact) = cause.wall_ns();
         let percentile_ns = |percent| cause.histogram.percentile_ns(percent);
@@ -181,7 +184,7 @@ impl Candidates<'_> {
             ..
         } = *candidate;
         let class = self.names.lock_class(key.lock_class);
-        let lock_class = self.names.label(key.lock_class);
+        let lock_class = key.lock_class.name(self.names.entities);
         let nothing = LockClassEvidence::default();
         let of_class = of_kind.locks.get(&key.lock_class).unwrap_or(&nothing);
         let unowned_ns = |wanted: &dyn Fn(Owner) -> bool| {
@@ -248,7 +251,23 @@ impl Candidates<'_> {
                 .flatten(),
             condition: self.condition(cause),
             map_method: site_chain.and_then(|chain| self.names.map_method(chain)),
+            lock: match self.lock_label(candidate) {
+                label if label == lock_class => label,
+                label => format!("the {label}"),
+            },
             lock_class,
+        }
+    }
+
+    /// Returns what the locks are, for people.
+    fn lock_label(&self, candidate: &Candidate<'_>) -> String {
+        let Candidate { key, cause, .. } = *candidate;
+        match key.lock_class {
+            Value::Class(class) if !cause.locks.is_full() => {
+                let locks = cause.locks.iter().map(|(lock, _)| lock);
+                self.names.entities.locks_label(class, locks)
+            }
+            class => self.names.label(class),
         }
     }
 

@@ -6,8 +6,10 @@ use trace_report::human;
 /// Facts about one owner's code and the locks that it held.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
-    /// The class of the locks, for people.
+    /// The class of the locks.
     pub(crate) lock_class: String,
+    /// The same, or what a lock is and which class uses it: `the lock of demo.Store (ReentrantLock$FairSync)`.
+    pub(crate) lock: String,
     /// The owner's method, for people; empty if no thread is known as the owner.
     pub(crate) owner: String,
     /// Whether it is about the time in which nobody held the locks.

@@ -71,7 +71,7 @@ fn the_known_cause_of_applications_comes_first() {
         (
             "tomcat",
             "long-hold",
-            "java.lang.Object",
+            "lock of sun.nio.ch.EPollSelectorImpl (Object)",
             "sun.nio.ch.EPollSelectorImpl.wakeup",
             "org.apache.tomcat.util.net.NioEndpoint$Poller.addEvent(NioEndpoint.java:658)",
             "sun.nio.ch.EPollSelectorImpl.doSelect(EPollSelectorImpl.java:102)",

@@ -69,7 +69,7 @@ pub(crate) fn write(
     })?;
     let entities = redaction.rename(analyzed.entities);
     let rows = aggregation.rows(RowLimits::default(), &entities);
-    let series = Series::of(&rows, form.max_series);
+    let series = Series::of(&rows, form.max_series, &entities);
     let mut exposition = Exposition::new(form.format, &labels);
     add_series(&mut exposition, &series);
     add_traces(&mut exposition, &analyzed.summaries);

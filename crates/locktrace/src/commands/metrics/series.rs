@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use trace_analysis::{Row, Rows};
+use trace_analysis::{Entities, Row, Rows};
 
 /// Stands for all lock classes, or methods, that have no series of their own.
 const OTHER: &str = "other";
@@ -48,14 +48,15 @@ pub(super) struct Series {
 impl Series {
     /// Those of rows by kind, lock class and owner's method: `max` of each, and one `other` for
     /// each kind.
-    pub(super) fn of(rows: &Rows, max: usize) -> Self {
+    pub(super) fn of(rows: &Rows, max: usize, entities: &Entities) -> Self {
         let (mut by_owner, mut by_lock_class) = (Named::new(), Named::new());
         for kind in &rows.rows {
             for class in &kind.children.rows {
-                let names = [&kind.label, &class.label].map(Clone::clone);
+                let lock_class = class.value.name(entities);
+                let names = [&kind.label, &lock_class].map(Clone::clone);
                 add(&mut by_lock_class, names, SeriesValues::of(class));
                 for owner in &class.children.rows {
-                    let names = [&kind.label, &class.label, &owner.label].map(Clone::clone);
+                    let names = [&kind.label, &lock_class, &owner.label].map(Clone::clone);
                     add(&mut by_owner, names, SeriesValues::of(owner));
                 }
             }

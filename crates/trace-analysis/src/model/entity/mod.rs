@@ -5,6 +5,7 @@
 //! analysis replaces them with indices into [`Entities`], where equal things
 //! exist once, also when they come from several traces.
 
+pub(crate) mod lock_user;
 pub(crate) mod renamed;
 
 use std::hash::Hash;
@@ -16,6 +17,7 @@ use crate::collections::cached_map::NumberKey;
 use crate::collections::hash::{Seed, SeededMap};
 use crate::collections::interner::Interner;
 use crate::model::placeholder::FORGOTTEN_THREAD;
+use lock_user::{LockUsers, User, purpose};
 
 /// A class in [`Entities`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -218,6 +220,9 @@ const LOCK_BYTES: usize = size_of::<Lock>() + INTERNED_BYTES;
 /// Memory of what is known of where a lock was allocated, in bytes.
 const LOCK_SITE_BYTES: usize = size_of::<(LockIndex, ChainIndex)>() + INTERNED_BYTES;
 
+/// Memory of what is known of who uses a lock, in bytes.
+const LOCK_USER_BYTES: usize = size_of::<(LockIndex, User)>() + INTERNED_BYTES;
+
 /// Memory of a thread, in bytes; what the numbers of a trace stand for included.
 const THREAD_BYTES: usize = size_of::<Thread>() + TEXT_BYTES + 4 * INTERNED_BYTES;
 
@@ -228,6 +233,8 @@ struct Class {
     /// Its methods are how a synchronizer parks, not why.
     parks: bool,
     is_jdk: bool,
+    /// What its objects are, if they are called after their users.
+    purpose: Option<&'static str>,
     /// Hash of the name of the top-level class around it.
     top_level: u64,
 }
@@ -240,6 +247,7 @@ impl Class {
             is_jdk,
             parks: matches!(name, "sun.misc.Unsafe" | "jdk.internal.misc.VirtualThreads")
                 || name.starts_with("java.util.concurrent.locks."),
+            purpose: purpose(name),
             top_level: xxh3_64(top_level.as_bytes()),
         }
     }
@@ -264,6 +272,7 @@ pub struct Entities {
     locks: Interner<Lock>,
     /// Which chains have allocated locks, as far as it is known.
     lock_sites: SeededMap<LockIndex, ChainIndex>,
+    lock_users: LockUsers,
 }
 
 impl Default for Entities {
@@ -294,6 +303,7 @@ impl Entities {
             same_threads: SeededMap::default(),
             locks: Interner::default(),
             lock_sites: SeededMap::default(),
+            lock_users: LockUsers::default(),
         }
     }
 
@@ -497,6 +507,43 @@ impl Entities {
         site.filter(|&site| site != ChainIndex::NOT_RECORDED)
     }
 
+    /// Returns whether locks of the class at `index` are called after their users, where these are known.
+    pub(crate) fn has_user(&self, index: ClassIndex) -> bool {
+        self.class(index).1.purpose.is_some()
+    }
+
+    /// Returns what locks of the class at `index` are, and the class whose code alone uses the lock at `lock`, or,
+    /// without one, all locks of the class that threads waited for: as far as it is known. Nothing of classes whose
+    /// locks are called after themselves.
+    pub(crate) fn user(
+        &self,
+        index: ClassIndex,
+        lock: Option<LockIndex>,
+    ) -> Option<(&'static str, ClassIndex)> {
+        let purpose = self.class(index).1.purpose?;
+        let user = match lock {
+            Some(lock) => self.lock_users.of_lock(lock),
+            None => self.lock_users.of_class(index),
+        };
+        match user {
+            Some(User::Only(user)) => Some((purpose, user)),
+            Some(User::Several) | None => None,
+        }
+    }
+
+    /// Returns the class whose code constructed the lock at `index`, if its site is known: of the innermost
+    /// frame that is not the lock's own.
+    pub(crate) fn constructing_class(&self, index: LockIndex) -> Option<ClassIndex> {
+        let chain = self.lock_site(index)?;
+        let lock_class = self.lock_class(index)?;
+        let top_level = |class| self.class(class).1.top_level;
+        let mut classes = self.chain(chain).frames().iter();
+        classes.find_map(|frame| {
+            let class = self.method(frame.method).class;
+            class.filter(|&class| !self.parks(frame) && top_level(class) != top_level(lock_class))
+        })
+    }
+
     /// Returns how many lock objects were found; one that was forgotten counts again.
     pub fn lock_count(&self) -> usize {
         self.locks.inserted()
@@ -529,7 +576,9 @@ impl Entities {
 
     /// About how much memory locks take, in bytes.
     pub(crate) fn lock_bytes(&self) -> usize {
-        self.locks.len() * LOCK_BYTES + self.lock_sites.len() * LOCK_SITE_BYTES
+        self.locks.len() * LOCK_BYTES
+            + self.lock_sites.len() * LOCK_SITE_BYTES
+            + self.lock_users.len() * LOCK_USER_BYTES
     }
 
     /// About how much memory threads take, in bytes.
@@ -544,6 +593,8 @@ impl Entities {
         self.locks.forget(bytes / LOCK_BYTES, is_used);
         self.lock_sites
             .retain(|lock, _| self.locks.get(lock.0).is_some());
+        self.lock_users
+            .retain(|lock| self.locks.get(lock.0).is_some());
     }
 
     /// Forgets the threads that were found first, until the threads take no more than `bytes`
@@ -664,6 +715,14 @@ impl Entities {
             Some(&known) if known != chain => ChainIndex::NOT_RECORDED,
             _ => chain,
         }
+    }
+
+    pub(crate) fn lock_users(&self) -> &LockUsers {
+        &self.lock_users
+    }
+
+    pub(crate) fn lock_users_mut(&mut self) -> &mut LockUsers {
+        &mut self.lock_users
     }
 
     pub(crate) fn set_lock_site(&mut self, lock: LockIndex, chain: ChainIndex) {

@@ -206,6 +206,7 @@ impl<R: Renaming> RenamedEntities<R> {
                 }));
         }
         self.renamed.lock_sites.clone_from(&original.lock_sites);
+        self.renamed.lock_users.clone_from(&original.lock_users);
     }
 }
 

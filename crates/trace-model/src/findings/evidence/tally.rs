@@ -63,6 +63,11 @@ impl<K: Copy + Eq + Hash> Tally<K> {
         self.sums.get(key).map_or(0, |sum| sum.duration_ns)
     }
 
+    /// Returns whether there may be others.
+    pub(crate) fn is_full(&self) -> bool {
+        self.sums.len() >= self.max_keys
+    }
+
     /// Returns the sum of all times, in nanoseconds.
     pub(crate) fn total_ns(&self) -> u64 {
         let durations_ns = self.sums.values().map(|sum| sum.duration_ns);

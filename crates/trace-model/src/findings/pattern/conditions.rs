@@ -106,7 +106,7 @@ impl Pattern for WaitsWhileHolding {
             "{} holds {} and waits for another thread meanwhile, in {waits_in} ({waits_for}): threads waited \
              {} for it",
             owner_or(facts, "Unknown code"),
-            facts.lock_class,
+            facts.lock,
             facts.time()
         )
     }

@@ -50,6 +50,7 @@ mod tests {
     fn facts() -> Facts {
         Facts {
             lock_class: "demo.Ledger".to_owned(),
+            lock: "demo.Ledger".to_owned(),
             owner: "demo.Ledger.post".to_owned(),
             duration_ns: Sum::from(100_000_000),
             waits: 100,
@@ -76,6 +77,24 @@ mod tests {
             pattern.sentence(&facts)
         );
         assert!(!pattern.remedy().is_empty());
+    }
+
+    #[test]
+    fn a_lock_has_an_article_where_the_sentence_needs_one() {
+        let mut facts = facts();
+        facts.lock = "the lock of demo.Store (ReentrantLock$FairSync)".to_owned();
+        let begins_so = |facts: &Facts, sentence: &str| {
+            let found = of(facts).sentence(facts);
+            assert!(found.starts_with(sentence), "{found}");
+        };
+        begins_so(&facts, "demo.Ledger.post holds the lock of demo.Store");
+        facts.waiter_sites = 5;
+        begins_so(&facts, "One lock of demo.Store (ReentrantLock$FairSync)");
+        facts.is_fair = true;
+        facts.contentions = 1_000;
+        begins_so(&facts, "The lock of demo.Store (ReentrantLock$FairSync) is");
+        facts.lock = "demo.Ledger".to_owned();
+        begins_so(&facts, "demo.Ledger is fair");
     }
 
     #[test]

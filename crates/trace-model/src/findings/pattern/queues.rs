@@ -1,6 +1,6 @@
 //! Threads that queue up for one lock.
 
-use super::recognition::{LONG_PART_NS, Pattern, owner_or};
+use super::recognition::{LONG_PART_NS, Pattern, capitalized, owner_or};
 use crate::findings::facts::Facts;
 use trace_report::human;
 
@@ -18,7 +18,7 @@ impl Pattern for NotifyStorm {
     fn sentence(&self, facts: &Facts) -> String {
         format!(
             "Threads woken from Object.wait queue up for {}: {} of waiting, while {} holds it",
-            facts.lock_class,
+            facts.lock,
             facts.time(),
             owner_or(facts, "nobody known")
         )
@@ -45,7 +45,7 @@ impl Pattern for FairLock {
         format!(
             "{} is fair, and {} holds it for short times only: threads waited {} for it, because the next \
              thread in the queue has to be woken each time",
-            facts.lock_class,
+            capitalized(&facts.lock),
             owner_or(facts, "unknown code"),
             facts.time(),
         )
@@ -75,7 +75,7 @@ impl Pattern for Convoy {
             return format!(
                 "{} changes hands all the time: threads waited {} for it while nobody held it, until \
                  the next thread was running after each release by {}",
-                facts.lock_class,
+                capitalized(&facts.lock),
                 facts.time(),
                 owner_or(facts, "unknown code")
             );
@@ -84,14 +84,14 @@ impl Pattern for Convoy {
             return format!(
                 "{} changes hands all the time: threads waited {} for it while nobody is known to \
                  have had it",
-                facts.lock_class,
+                capitalized(&facts.lock),
                 facts.time()
             );
         }
         format!(
             "Short holds of {} by {} make a convoy: threads waited {} for it, and {} more until \
              the next thread was running",
-            facts.lock_class,
+            facts.lock,
             facts.owner,
             facts.time(),
             human::duration(facts.free_ns.max(facts.hand_off_ns).ns())
@@ -120,7 +120,7 @@ impl Pattern for OneGlobalLock {
     fn sentence(&self, facts: &Facts) -> String {
         format!(
             "One {} serializes {} methods: threads waited {} for {}, which held it",
-            facts.lock_class,
+            facts.lock.trim_start_matches("the "),
             facts.waiter_sites,
             facts.time(),
             owner_or(facts, "unknown code")
@@ -148,7 +148,7 @@ impl Pattern for ManyShortHolds {
         format!(
             "{} holds {} often, for {} on average: threads waited {} for it",
             owner_or(facts, "Unknown code"),
-            facts.lock_class,
+            facts.lock,
             human::duration(facts.mean_part_ns()),
             facts.time()
         )
@@ -175,7 +175,7 @@ impl Pattern for LongHold {
         format!(
             "{} holds {} for long: threads waited {} for it",
             owner_or(facts, "Unknown code"),
-            facts.lock_class,
+            facts.lock,
             facts.time()
         )
     }

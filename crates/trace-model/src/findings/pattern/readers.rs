@@ -17,13 +17,13 @@ impl Pattern for WriterBehindReaders {
     }
 
     fn sentence(&self, facts: &Facts) -> String {
-        let lock_class = &facts.lock_class;
+        let lock = &facts.lock;
         match &facts.readers {
             Some(ReaderQueue {
                 writer,
                 reader: Some((reader, threads)),
             }) => format!(
-                "{} reads under {lock_class} for long: {} in {reader} ← {writer} ← {}. A writer waits for \
+                "{} reads under {lock} for long: {} in {reader} ← {writer} ← {}. A writer waits for \
                  it, and readers queue behind the writer: {}",
                 owner_or(facts, "Unknown code"),
                 human::plural(*threads, "reader"),
@@ -31,12 +31,12 @@ impl Pattern for WriterBehindReaders {
                 facts.time(),
             ),
             Some(ReaderQueue { writer, .. }) => format!(
-                "{} reads under {lock_class} for long while {writer} waits to write: threads waited {}",
+                "{} reads under {lock} for long while {writer} waits to write: threads waited {}",
                 owner_or(facts, "Unknown code"),
                 facts.time(),
             ),
             None => format!(
-                "Writers wait behind readers of {lock_class}: {} while readers held it",
+                "Writers wait behind readers of {lock}: {} while readers held it",
                 human::duration(facts.readers_ns.ns())
             ),
         }

@@ -25,3 +25,11 @@ pub(super) fn owner_or<'f>(facts: &'f Facts, nobody: &'f str) -> &'f str {
         &facts.owner
     }
 }
+
+/// Returns what a sentence begins with: the name of a class as it is.
+pub(super) fn capitalized(lock: &str) -> String {
+    match lock.strip_prefix("the ") {
+        Some(lock) => format!("The {lock}"),
+        None => lock.to_owned(),
+    }
+}
