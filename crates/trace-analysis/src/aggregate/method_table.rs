@@ -36,7 +36,7 @@ impl MethodTable {
         }
     }
 
-    /// The method, or the chain itself if it has no frames.
+    /// The method, unless it was cut off, or the chain itself if it has no frames.
     #[inline]
     pub fn value(&mut self, chain: ChainIndex, lock: LockIndex, entities: &Entities) -> Value {
         let lock_class = entities.lock_class(lock);
@@ -54,7 +54,8 @@ impl MethodTable {
                 Value::MethodInWait(frame.method)
             }
             Some(frame) => Value::Method(frame.method),
-            None => Value::Chain(chain),
+            None if frames.is_empty() => Value::Chain(chain),
+            None => Value::CutShort,
         };
         let known = &mut self.known[index];
         let position = position.unwrap_or(0);
@@ -119,7 +120,7 @@ impl MethodTable {
         libraries.any(|library| library::has_prefix(class, library))
     }
 
-    /// The innermost method that is of the program itself; the chain if it has no frames.
+    /// The innermost method that is of the program itself, unless it was cut off; the chain if it has no frames.
     #[inline]
     pub(crate) fn caller(&mut self, chain: ChainIndex, entities: &Entities) -> Value {
         let index = chain.0 as usize;
@@ -136,6 +137,7 @@ impl MethodTable {
         let value = match program {
             Some(frame) => Value::Method(frame.method),
             None if frames.is_empty() => Value::Chain(chain),
+            None if entities.chain(chain).is_truncated() => Value::CutShort,
             None => Value::NoCaller,
         };
         self.callers[index] = Some(value);

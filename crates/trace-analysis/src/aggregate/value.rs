@@ -7,7 +7,7 @@ use crate::model::entity::{
 };
 use crate::model::label::simple_name;
 use crate::model::placeholder::{
-    CYCLE, FREE, FROZEN, NO_CALLER, NOT_SAMPLED, OTHER, SITE_NOT_SEEN,
+    CUT_SHORT, CYCLE, FREE, FROZEN, NO_CALLER, NOT_SAMPLED, OTHER, SITE_NOT_SEEN,
 };
 use crate::model::wait::{Mechanism, OwnerActivity, UnknownOwner, WaitEnd, WaitKind};
 
@@ -45,6 +45,8 @@ pub enum Value {
     MethodInWait(MethodIndex),
     /// No frame is of the program itself.
     NoCaller,
+    /// The frame is among those that the tracer cut off.
+    CutShort,
     /// A call chain; under an aspect of methods one without frames.
     Chain(ChainIndex),
     /// All values that were not distinguished for lack of memory.
@@ -104,6 +106,7 @@ impl Value {
             Value::SiteNotSeen => SITE_NOT_SEEN.to_owned(),
             Value::Thread(thread) => entities.thread(thread).name.to_string(),
             Value::NoCaller => NO_CALLER.to_owned(),
+            Value::CutShort => CUT_SHORT.to_owned(),
             Value::Chain(chain) => entities.chain_label(chain, 0),
             Value::Other => OTHER.to_owned(),
             Value::Free => FREE.to_owned(),
@@ -173,6 +176,7 @@ impl Value {
                 format!("java.lang.Object.wait ← {}", entities.method_key(method))
             }
             Value::NoCaller => NO_CALLER.to_owned(),
+            Value::CutShort => CUT_SHORT.to_owned(),
             Value::Chain(chain) => entities.chain_key(chain),
             Value::Other => OTHER.to_owned(),
             Value::Free => "<free>".to_owned(),

@@ -1,5 +1,6 @@
 //! The texts shown in place of unknown names.
 
+pub(crate) const CUT_SHORT: &str = "<call chain cut short>";
 pub(crate) const CYCLE: &str = "<waiting for each other>";
 pub(crate) const FORGOTTEN_LOCK: &str = "<other locks>";
 pub(crate) const FORGOTTEN_THREAD: &str = "<other threads>";
@@ -16,7 +17,7 @@ pub(crate) const UNRESOLVED: &str = "<call chain still to come when the trace en
 
 /// All placeholders but the unknown owner's, with their meaning. `N` stands for the
 /// number in the trace.
-pub const PLACEHOLDERS: [(&str, &str); 19] = [
+pub const PLACEHOLDERS: [(&str, &str); 20] = [
     (
         FREE,
         "nobody held it: it was released, and those who waited were not running yet",
@@ -25,6 +26,10 @@ pub const PLACEHOLDERS: [(&str, &str); 19] = [
     (
         NO_CALLER,
         "no frame of the call chain is of the program itself",
+    ),
+    (
+        CUT_SHORT,
+        "the frame asked for is further out than those recorded: the agent spares the outer ones while its budget is used up",
     ),
     (
         NOT_RECORDED,

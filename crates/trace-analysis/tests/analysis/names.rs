@@ -404,6 +404,43 @@ fn callers_are_outside_of_the_jdk_and_of_libraries() {
     }
 }
 
+/// As the agent does while its budget is used up.
+#[test]
+fn what_was_cut_off_a_chain_is_not_known() {
+    let mut metadata = vec![
+        class(1, "java.util.Hashtable"),
+        class(2, "com.example.Shop"),
+        class(3, "java.util.concurrent.locks.LockSupport"),
+        class(4, "java.util.concurrent.locks.ReentrantLock$NonfairSync"),
+        method(1, 1, "get", "()V"),
+        method(2, 2, "order", "()V"),
+        method(3, 3, "park", "()V"),
+        method(4, 4, "lock", "()V"),
+    ];
+    let chains: [&[u32]; 4] = [&[1], &[1, 2], &[3, 4], &[3, 4, 2]];
+    for (number, methods) in (1..).zip(chains) {
+        let (thread, mut event) = chain(number, methods);
+        if let Event::Chain(chain) = &mut event {
+            chain.truncated = true;
+        }
+        metadata.push((thread, event));
+    }
+    let of = |aspect, lock_class, chains| {
+        let mut events = vec![lock(lock_class, 0)];
+        events.extend(waits(chains, chains));
+        labels(aspect, &metadata, &events)
+    };
+    let (order, cut) = ("com.example.Shop.order", "<call chain cut short>");
+    for aspect in [Aspect::Caller, Aspect::OwnerCaller] {
+        assert_eq!(of(aspect, 1, [1, 2]), [cut, order]);
+        assert_eq!(of(aspect, 4, [3, 4]), [cut, order]);
+    }
+    for aspect in [Aspect::Method, Aspect::OwnerMethod] {
+        assert_eq!(of(aspect, 1, [1, 2]), ["java.util.Hashtable.get"]);
+        assert_eq!(of(aspect, 4, [3, 4]), [cut, order]);
+    }
+}
+
 /// The JDK's class does not have the method: a traced JVM has added it.
 #[test]
 fn chains_have_no_frames_of_the_tracer() {

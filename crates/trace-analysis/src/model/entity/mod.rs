@@ -331,16 +331,19 @@ impl Entities {
     /// intrinsic locks, and if there is no other. The public method of a lock can
     /// wait by way of other classes, as `CompletableFuture.get` does by
     /// `ForkJoinPool.managedBlock`: the search begins outside of it. `None` if the
-    /// chain is not known.
+    /// chain is not known, or was cut off before that frame.
     pub fn code(&self, chain: ChainIndex, lock_class: Option<ClassIndex>) -> Option<usize> {
-        let frames = self.chain(chain).frames();
+        let chain = self.chain(chain);
+        let frames = chain.frames();
         let innermost = frames.first()?;
+        let otherwise = (!chain.is_truncated()).then_some(0);
         // An intrinsic lock has no frames of its own, and one that guards a
         // synchronizer's state shows where the synchronizer is used.
         let (true, Some(synchronizer)) = (self.parks(innermost), lock_class) else {
-            return Some(self.first_position(frames, |frame| {
-                !self.parks(frame) && !self.is_object_wait(frame)
-            }));
+            let position = frames
+                .iter()
+                .position(|frame| !self.parks(frame) && !self.is_object_wait(frame));
+            return position.or(otherwise);
         };
         let class_of = |frame: &Frame| self.method(frame.method).class;
         let top_level = |class| self.class(class).1.top_level;
@@ -369,7 +372,7 @@ impl Entities {
             class.is_none_or(|class| self.class_name(class) != "java.lang.Thread")
         };
         let apart = || find(&|frame| class_of(frame) != Some(synchronizer));
-        outside.filter(is_code).or_else(apart).or(Some(0))
+        outside.filter(is_code).or_else(apart).or(otherwise)
     }
 
     /// Returns the position after the outermost of the lock's own frames among the innermost frames
@@ -421,11 +424,6 @@ impl Entities {
     /// The class is the JDK's.
     pub fn is_jdk(&self, class: ClassIndex) -> bool {
         self.class(class).1.is_jdk
-    }
-
-    /// Returns the position of the first frame wanted, 0 if there is no such frame.
-    fn first_position(&self, frames: &[Frame], is_wanted: impl Fn(&Frame) -> bool) -> usize {
-        frames.iter().position(is_wanted).unwrap_or(0)
     }
 
     pub(crate) fn is_object_wait(&self, frame: &Frame) -> bool {
