@@ -8,6 +8,7 @@ mod agent_virtual_threads;
 mod double_trace;
 mod jfr;
 mod jmh;
+mod owner_places;
 mod thread_mx_bean;
 mod tracers_time;
 mod wait_notify;

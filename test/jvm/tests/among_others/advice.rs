@@ -42,22 +42,6 @@ fn one_stripe_takes_nearly_all() {
 }
 
 #[test]
-fn the_owner_was_where_it_formatted() {
-    let program = ["scenarios.Advice", "format"];
-    check_program(&program, &[], |mode, run| {
-        let first = first(run, "long-hold", "scenarios.Advice$Ledger.print");
-        let places = first["owner_places"].as_array().expect("places");
-        let in_format = places.iter().filter(|place| {
-            let place = place["place"].as_str().expect("a place");
-            place == "java.lang.String.format ← scenarios.Advice$Ledger.format"
-        });
-        let share: f64 = in_format.filter_map(|place| place["share"].as_f64()).sum();
-        assert!(share > 0.8, "{mode:?}: {first:#}");
-        check_time(&first, run);
-    });
-}
-
-#[test]
 fn a_fair_lock_is_called_so() {
     let program = ["scenarios.Advice", "fair"];
     check_program(&program, &[], |mode, run| {
