@@ -210,7 +210,11 @@ impl EntityStore {
         }
     }
 
-    fn joint_user(&mut self, known: Option<User>, user: User) -> User {
+    fn joint_user(
+        &mut self,
+        known: Option<User<ClassIndex>>,
+        user: User<ClassIndex>,
+    ) -> User<ClassIndex> {
         let (one, other) = match (known, user) {
             (None, user) => return user,
             (Some(known), user) if known == user => return user,

@@ -1,38 +1,48 @@
 //! Which class uses a lock, where the lock's own class does not say it.
 
+use std::hash::Hash;
+
 use crate::collections::hash::SeededMap;
-use crate::model::entity::{ClassIndex, LockIndex};
 
 /// The only class whose code is known to use something, or that there are several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum User {
+pub(crate) enum User<C> {
     /// This class, or classes nested in it.
-    Only(ClassIndex),
+    Only(C),
     /// Classes that have no class around all of them, or one that is not known.
     Several,
 }
 
-/// The users of locks, and of all locks of a class that have one.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct LockUsers {
-    of_locks: SeededMap<LockIndex, User>,
-    of_classes: SeededMap<ClassIndex, User>,
+/// The users of locks `L`, and of all locks of a class `C` that have one.
+#[derive(Clone, Debug)]
+pub(crate) struct LockUsers<L, C> {
+    of_locks: SeededMap<L, User<C>>,
+    of_classes: SeededMap<C, User<C>>,
 }
 
-impl LockUsers {
-    pub(crate) fn of_lock(&self, lock: LockIndex) -> Option<User> {
+impl<L, C> Default for LockUsers<L, C> {
+    fn default() -> Self {
+        Self {
+            of_locks: SeededMap::default(),
+            of_classes: SeededMap::default(),
+        }
+    }
+}
+
+impl<L: Copy + Eq + Hash, C: Copy + Eq + Hash> LockUsers<L, C> {
+    pub(crate) fn of_lock(&self, lock: L) -> Option<User<C>> {
         self.of_locks.get(&lock).copied()
     }
 
-    pub(crate) fn of_class(&self, class: ClassIndex) -> Option<User> {
+    pub(crate) fn of_class(&self, class: C) -> Option<User<C>> {
         self.of_classes.get(&class).copied()
     }
 
-    pub(crate) fn set_of_lock(&mut self, lock: LockIndex, user: User) {
+    pub(crate) fn set_of_lock(&mut self, lock: L, user: User<C>) {
         self.of_locks.insert(lock, user);
     }
 
-    pub(crate) fn set_of_class(&mut self, class: ClassIndex, user: User) {
+    pub(crate) fn set_of_class(&mut self, class: C, user: User<C>) {
         self.of_classes.insert(class, user);
     }
 
@@ -41,7 +51,7 @@ impl LockUsers {
         self.of_locks.len()
     }
 
-    pub(crate) fn retain(&mut self, is_kept: impl Fn(LockIndex) -> bool) {
+    pub(crate) fn retain(&mut self, is_kept: impl Fn(L) -> bool) {
         self.of_locks.retain(|&lock, _| is_kept(lock));
     }
 }

@@ -221,7 +221,7 @@ const LOCK_BYTES: usize = size_of::<Lock>() + INTERNED_BYTES;
 const LOCK_SITE_BYTES: usize = size_of::<(LockIndex, ChainIndex)>() + INTERNED_BYTES;
 
 /// Memory of what is known of who uses a lock, in bytes.
-const LOCK_USER_BYTES: usize = size_of::<(LockIndex, User)>() + INTERNED_BYTES;
+const LOCK_USER_BYTES: usize = size_of::<(LockIndex, User<ClassIndex>)>() + INTERNED_BYTES;
 
 /// Memory of a thread, in bytes; what the numbers of a trace stand for included.
 const THREAD_BYTES: usize = size_of::<Thread>() + TEXT_BYTES + 4 * INTERNED_BYTES;
@@ -272,7 +272,7 @@ pub struct Entities {
     locks: Interner<Lock>,
     /// Which chains have allocated locks, as far as it is known.
     lock_sites: SeededMap<LockIndex, ChainIndex>,
-    lock_users: LockUsers,
+    lock_users: LockUsers<LockIndex, ClassIndex>,
 }
 
 impl Default for Entities {
@@ -715,11 +715,11 @@ impl Entities {
         }
     }
 
-    pub(crate) fn lock_users(&self) -> &LockUsers {
+    pub(crate) fn lock_users(&self) -> &LockUsers<LockIndex, ClassIndex> {
         &self.lock_users
     }
 
-    pub(crate) fn lock_users_mut(&mut self) -> &mut LockUsers {
+    pub(crate) fn lock_users_mut(&mut self) -> &mut LockUsers<LockIndex, ClassIndex> {
         &mut self.lock_users
     }
 
