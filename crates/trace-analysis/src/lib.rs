@@ -90,6 +90,6 @@ pub use pipeline::file_analysis::{Progress, TraceSummary};
 pub use pipeline::snapshot::Snapshot;
 pub use trace_format::{EVENT_TYPES, EventType, ParkTimeout};
 pub use what_if::{
-    Assumptions, LockChange, LockOutcome, OwnerCode, Prediction, Question, Replay, UnknownChange,
-    WhatIf,
+    Assumptions, Effect, LockChange, LockOutcome, OwnerCode, Prediction, Question, Replay, Speedup,
+    SpeedupOf, UnknownChange, Unreliable, UnseenHolds, WhatIf,
 };

@@ -105,8 +105,9 @@ const ABOUT_WALL_HELP = `${WALL_HELP}, in proportion: the figure for all waits c
 
 function savingHelp(saving: NonNullable<Finding["saving"]>): string {
   const share = (share: number) => percent(Math.max(share, 0));
-  const until = saving.until_ns === null ? "" : ` in the first ${duration(saving.until_ns)}`;
-  return `Of all waiting for locks${until}, if this code held the lock for no time: ${share(saving.share)} on the average of the replays, ${share(saving.share_at_least)} at least`;
+  const of = saving.speedup_of === "work" ? "The same work is done" : "The same requests are answered";
+  const slices = saving.replayed_share < 1 ? `, from ${share(saving.replayed_share)} of the time` : "";
+  return `If this code held the lock for no time. ${of} ×${saving.speedup_least.toFixed(2)} to ×${saving.speedup_most.toFixed(2)} as fast; ${share(saving.share)} of all waiting for locks is gone${slices}`;
 }
 
 function FindingCard({ finding, rank }: { finding: Finding; rank: number }) {
@@ -118,7 +119,8 @@ function FindingCard({ finding, rank }: { finding: Finding; rank: number }) {
     ["Blocked", duration(finding.duration_ns)], ["Share", percent(finding.share)], ["Of the wall time", (finding.wall_exact ? "" : "about ") + percent(finding.wall_share), finding.wall_exact ? WALL_HELP : ABOUT_WALL_HELP], ["Waits", count(finding.waits)],
     ["p50", duration(finding.p50_ns)], ["p99", duration(finding.p99_ns)], ["Longest", duration(finding.max_ns)], ["Waiting at once", finding.mean_waiters.toFixed(1)],
   ];
-  if (saving) facts.push(["Saves at most", percent(Math.max(saving.share_at_most, 0)), savingHelp(saving)]);
+  if (saving) facts.push(["Speed-up", `×${saving.speedup.toFixed(2)}`, savingHelp(saving)]);
+  if (finding.unreliable) facts.push(["Speed-up", "unknown", "Replays of the trace do not reproduce its waiting"]);
   return (
     <li class="finding card">
       <a class="body" href={href}>

@@ -6,8 +6,9 @@ use anstyle::Style;
 use clap::Args;
 use serde::Serialize;
 use trace_analysis::{
-    ChainIndex, Detail, Entities, LockChange, LockIndex, LockOutcome, OwnerCode, Pattern,
-    Prediction, Question, Replay, Selection, TraceInput, TraceSummary, Value, WhatIf,
+    ChainIndex, Detail, Effect, Entities, LockChange, LockIndex, LockOutcome, OwnerCode, Pattern,
+    Prediction, Question, Replay, Selection, Speedup, SpeedupOf, TraceInput, TraceSummary,
+    Unreliable, UnseenHolds, Value, WhatIf,
 };
 use trace_format::Counter;
 use trace_report::facts;
@@ -25,18 +26,27 @@ use crate::{input, output, problem};
 const WHAT_IF_NOTES: &str = "\
 Changes:
   removed     the lock is gone; the code that it guarded runs in parallel
+  moved-out   what is done while it is held is done after its release, and takes as long
   holds=F     holds take F times as long: 0.5 for half
   split=N     N locks replace it, one for each part of its keys; all keys are used equally often
+  permits=N   N threads can have it at once: the permits of a semaphore, the objects of a pool
   fair        threads get it in the order in which they came
   unfair      a thread that comes while it is free takes it, even if others wait
   read-write  code that only reads (--readers) shares it
 
-A replay keeps each thread's own work and its order, and changes the lock. Several replays differ in
-what they assume where the trace has no events; the prediction lies between them. Of other locks the
-trace has only the holds for which a thread waited; one assumption is that they are held each time a
-thread goes on by itself. A lock for which no thread waited is not in the trace. Where threads
-contend for one once they no longer wait here, more waiting is left than predicted, at most as much
-as the note says.";
+A replay keeps each thread's own work and its order, and changes the lock. The speed-up is how many
+times as fast the threads that contend do the same work: the time in which they work or wait for
+locks, without the change and with it. Each thread counts as much as it waits. For threads that
+always have work, the program is done sooner by this factor, or does more. For threads that wait for
+requests, it is the time that a request takes.
+
+The trace does not show everything that matters. So there are several replays, each with other
+assumptions, and the prediction lies between them. If no replay without the change finds about what
+the trace has, there is no prediction, but the reason.
+
+Of other locks the trace has only the holds for which a thread waited. A lock for which no thread
+waited is not in the trace. Where threads contend for one once they no longer wait here, more waiting
+is left than predicted, at most as much as the note says.";
 
 #[derive(Args, Debug)]
 #[command(
@@ -85,9 +95,12 @@ pub(crate) struct NoSuchLock(String);
 cause!(Usage: NoSuchLock);
 
 pub(crate) fn run(arguments: &WhatIfArguments) -> outcome::Result<Outcome> {
-    let is_of_holds = matches!(arguments.change, LockChange::Holds(_));
+    let is_of_holds = matches!(
+        arguments.change,
+        LockChange::Holds(_) | LockChange::MovedOut
+    );
     if !arguments.owner_method.is_empty() && !is_of_holds {
-        return Err(UsageError("--owner-method is for --change holds=FACTOR").into());
+        return Err(UsageError("--owner-method is for --change holds=FACTOR and moved-out").into());
     }
     let common = &arguments.common;
     let traces = input::open(std::slice::from_ref(&common.trace), common.follow)?;
@@ -178,23 +191,21 @@ impl PredictionReport<'_> {
             human::percent(human::share(it.for_changed_ns, it.before_ns)),
         );
         facts::add(&mut text, "Change", &change);
-        let (least_ns, most_ns) = it.after_range_ns;
         let blocked = format!(
-            "{} in {}; to do the same with the change {} ({} to {})",
+            "{} in {}",
             human::duration(it.before_ns),
             plural(it.waits, "wait"),
-            human::duration(it.after_ns),
-            human::duration(least_ns),
-            human::duration(most_ns),
         );
         facts::add(&mut text, "Blocked", &blocked);
-        let difference = format!(
-            "{} ({} to {})",
-            self.difference(it.after_ns),
-            self.difference(least_ns),
-            self.difference(most_ns),
-        );
-        facts::add(&mut text, "Difference", &difference);
+        match &it.effect {
+            Ok(effect) => {
+                facts::add(&mut text, "Speed-up", &speedup(&effect.speedup));
+                facts::add(&mut text, "Waiting", &self.waiting(effect));
+            }
+            Err(reason) => {
+                facts::add(&mut text, "Speed-up", &self.unknown(*reason));
+            }
+        }
         facts::add(&mut text, "Replays", &self.replays());
         for note in self.notes() {
             facts::add(&mut text, "Note", &note);
@@ -203,36 +214,75 @@ impl PredictionReport<'_> {
         text
     }
 
+    /// Describes how much less threads wait.
+    fn waiting(&self, effect: &Effect) -> String {
+        let (least_ns, most_ns) = effect.after_range_ns;
+        format!(
+            "{} ({} to {}) for the same work: {} ({} to {})",
+            human::duration(effect.after_ns),
+            human::duration(least_ns),
+            human::duration(most_ns),
+            self.difference(effect.after_ns),
+            self.difference(least_ns),
+            self.difference(most_ns),
+        )
+    }
+
     fn difference(&self, after_ns: u64) -> String {
-        let before_ns = self.prediction.before_ns;
-        human::signed_percent(after_ns as f64 / before_ns.max(1) as f64 - 1.0)
+        match self.prediction.before_ns {
+            0 => human::signed_percent(0.0),
+            before_ns => human::signed_percent(after_ns as f64 / before_ns as f64 - 1.0),
+        }
+    }
+
+    /// Says why nothing is predicted.
+    fn unknown(&self, reason: Unreliable) -> String {
+        match reason {
+            Unreliable::Waiting(replayed_ns) => format!(
+                "unknown: replays of the trace as it is do not reproduce it; threads wait {}, not {}",
+                human::duration(replayed_ns),
+                human::duration(self.prediction.before_ns),
+            ),
+            Unreliable::Duration(times_as_long) => format!(
+                "unknown: replays of the trace as it is do not reproduce it; the same work takes {} as long",
+                human::factor(times_as_long),
+            ),
+        }
     }
 
     /// Describes how the replays differ, and how well they reproduce the trace.
     fn replays(&self) -> String {
         let replays = &self.prediction.replays;
+        let used = replays.iter().filter(|replay| replay.is_reliable).count();
+        let unchanged = || {
+            let used = replays
+                .iter()
+                .filter(|replay| replay.is_reliable || used == 0);
+            used.map(|replay| replay.unchanged_ns)
+        };
         let any = |of: fn(&Replay) -> bool| replays.iter().any(of);
-        let unchanged = || replays.iter().map(|replay| replay.unchanged_ns);
+        let mut differences = Vec::new();
+        if any(|replay| replay.assumptions.unseen_holds != UnseenHolds::default()) {
+            differences.push("how often locks are held unnoticed".to_owned());
+        }
+        if any(|replay| replay.assumptions.last_first) {
+            differences.push("which thread gets a monitor next".to_owned());
+        }
+        if let Some(processors) = replays.iter().find_map(|it| it.assumptions.processors) {
+            differences.push(format!(
+                "whether all work needs one of the {}",
+                plural(processors, "processor")
+            ));
+        }
         let mut text = format!(
-            "{}, which find {} to {} without the change; waiters first in, first out, and last in, first out",
+            "{} of {} used; without the change they find {} to {}",
+            human::count(used as u64),
             human::count(replays.len() as u64),
             human::duration(unchanged().min().unwrap_or(0)),
             human::duration(unchanged().max().unwrap_or(0)),
         );
-        if !any(|replay| replay.assumptions.last_first) {
-            text.truncate(text.rfind("; ").unwrap_or(text.len()));
-        }
-        let processors = replays.iter().find_map(|it| it.assumptions.processors);
-        if let Some(processors) = processors {
-            let _ = write!(
-                text,
-                "; with {}, and with unlimited ones",
-                plural(processors, "processor")
-            );
-        }
-        if any(|replay| replay.assumptions.assumed_holds) {
-            let holds = human::count(self.prediction.assumed_holds);
-            let _ = write!(text, "; with {holds} assumed holds, and without");
+        if !differences.is_empty() {
+            let _ = write!(text, "; they differ in {}", differences.join(", "));
         }
         text
     }
@@ -240,12 +290,20 @@ impl PredictionReport<'_> {
     fn notes(&self) -> Vec<String> {
         let it = self.prediction;
         let mut notes = Vec::new();
-        match it.after_with_unseen_lock_ns {
-            Some(ns) => notes.push(format!(
+        if it.replayed_share < 1.0 {
+            notes.push(format!(
+                "there are too many waits: {} of the time is replayed, in slices spread evenly over the trace",
+                human::percent(it.replayed_share),
+            ));
+        }
+        let unseen_lock = it.effect.map(|effect| effect.after_with_unseen_lock_ns);
+        match unseen_lock {
+            Err(_) => {}
+            Ok(Some(ns)) => notes.push(format!(
                 "up to {} if threads then meet at a lock that nobody waited for in the trace",
                 human::duration(ns),
             )),
-            None => notes.push(
+            Ok(None) => notes.push(
                 "locks that nobody waited for in the trace are not known, and may then matter"
                     .to_owned(),
             ),
@@ -269,12 +327,6 @@ impl PredictionReport<'_> {
                 plural(forced, "time"),
             ));
         }
-        if let Some(until_ns) = it.until_ns {
-            notes.push(format!(
-                "there are too many waits: only those of the first {} are replayed",
-                human::duration(until_ns),
-            ));
-        }
         notes
     }
 
@@ -285,11 +337,12 @@ impl PredictionReport<'_> {
             top => top.min(locks.len()),
         };
         let rows = locks[..shown].iter().map(|lock| {
-            let (least_ns, most_ns) = lock.after_ns;
+            let after = match lock.after_ns {
+                Some((least_ns, most_ns)) => [least_ns, most_ns].map(human::duration),
+                None => ["?", "?"].map(str::to_owned),
+            };
             labelled_table::Row {
-                numbers: [lock.before_ns, least_ns, most_ns]
-                    .map(human::duration)
-                    .to_vec(),
+                numbers: [vec![human::duration(lock.before_ns)], after.to_vec()].concat(),
                 label: self.entities.lock_label(lock.lock),
                 style: match lock.is_changed {
                     true => BOLD,
@@ -308,19 +361,27 @@ impl PredictionReport<'_> {
 
     fn record(&self) -> PredictionRecord<'_> {
         let it = self.prediction;
+        let effect = it.effect.ok();
+        let speedup = effect.map(|effect| effect.speedup);
         PredictionRecord {
             change: self.arguments.change.to_string(),
             waits: it.waits,
+            speedup: speedup.map(|speedup| speedup.factor),
+            speedup_least: speedup.map(|speedup| speedup.range.0),
+            speedup_most: speedup.map(|speedup| speedup.range.1),
+            speedup_of: speedup.map(|speedup| speedup.of.name()),
+            busy_ns: speedup.map(|speedup| speedup.busy_ns),
+            unreliable: it.effect.err().map(|reason| reason.name()),
+            replayed_share: it.replayed_share,
             before_ns: it.before_ns,
-            after_ns: it.after_ns,
-            after_least_ns: it.after_range_ns.0,
-            after_most_ns: it.after_range_ns.1,
-            after_with_unseen_lock_ns: it.after_with_unseen_lock_ns,
+            after_ns: effect.map(|effect| effect.after_ns),
+            after_least_ns: effect.map(|effect| effect.after_range_ns.0),
+            after_most_ns: effect.map(|effect| effect.after_range_ns.1),
+            after_with_unseen_lock_ns: effect.and_then(|it| it.after_with_unseen_lock_ns),
             for_changed_ns: it.for_changed_ns,
             unexplained_ns: it.unexplained_ns,
             conditional_ns: it.conditional_ns,
-            assumed_holds: it.assumed_holds,
-            until_ns: it.until_ns,
+            unseen_holds: it.unseen_holds,
             replays: it.replays.iter().map(ReplayRecord::new).collect(),
             locks: it.locks.iter().map(|lock| self.lock(lock)).collect(),
         }
@@ -331,26 +392,49 @@ impl PredictionReport<'_> {
             lock: LockRecord::new(lock.lock, self.entities),
             changed: lock.is_changed,
             before_ns: lock.before_ns,
-            after_least_ns: lock.after_ns.0,
-            after_most_ns: lock.after_ns.1,
+            after_least_ns: lock.after_ns.map(|(least_ns, _)| least_ns),
+            after_most_ns: lock.after_ns.map(|(_, most_ns)| most_ns),
         }
     }
+}
+
+/// Says how much sooner the work is done.
+fn speedup(speedup: &Speedup) -> String {
+    let (least, most) = speedup.range;
+    let who = match speedup.of {
+        SpeedupOf::Work => "the threads that contend do the same work",
+        SpeedupOf::Latency => "the threads that contend are done with the same requests",
+    };
+    format!(
+        "{} ({} to {}): {who} in {} instead of {}",
+        human::factor(speedup.factor),
+        human::factor(least),
+        human::factor(most),
+        human::duration(speedup.busy_after_ns()),
+        human::duration(speedup.busy_ns),
+    )
 }
 
 #[derive(Serialize)]
 struct PredictionRecord<'a> {
     change: String,
     waits: u64,
+    speedup: Option<f64>,
+    speedup_least: Option<f64>,
+    speedup_most: Option<f64>,
+    speedup_of: Option<&'static str>,
+    busy_ns: Option<u64>,
+    unreliable: Option<&'static str>,
+    replayed_share: f64,
     before_ns: u64,
-    after_ns: u64,
-    after_least_ns: u64,
-    after_most_ns: u64,
+    after_ns: Option<u64>,
+    after_least_ns: Option<u64>,
+    after_most_ns: Option<u64>,
     after_with_unseen_lock_ns: Option<u64>,
     for_changed_ns: u64,
     unexplained_ns: u64,
     conditional_ns: u64,
-    assumed_holds: u64,
-    until_ns: Option<u64>,
+    unseen_holds: u64,
     replays: Vec<ReplayRecord>,
     locks: Vec<LockOutcomeRecord<'a>>,
 }
@@ -359,11 +443,16 @@ struct PredictionRecord<'a> {
 struct ReplayRecord {
     last_first: bool,
     processors: Option<u64>,
-    assumed_holds: bool,
+    unseen_holds: &'static str,
+    reliable: bool,
     unchanged_ns: u64,
     changed_ns: u64,
     least_ns: u64,
     most_ns: u64,
+    unchanged_duration: f64,
+    speedup: f64,
+    speedup_least: f64,
+    speedup_most: f64,
     forced: u64,
 }
 
@@ -372,11 +461,16 @@ impl ReplayRecord {
         Self {
             last_first: replay.assumptions.last_first,
             processors: replay.assumptions.processors,
-            assumed_holds: replay.assumptions.assumed_holds,
+            unseen_holds: replay.assumptions.unseen_holds.name(),
+            reliable: replay.is_reliable,
             unchanged_ns: replay.unchanged_ns,
             changed_ns: replay.changed_ns,
             least_ns: replay.range_ns.0,
             most_ns: replay.range_ns.1,
+            unchanged_duration: replay.unchanged_duration,
+            speedup: replay.speedup,
+            speedup_least: replay.speedup_range.0,
+            speedup_most: replay.speedup_range.1,
             forced: replay.forced,
         }
     }
@@ -387,6 +481,6 @@ struct LockOutcomeRecord<'a> {
     lock: LockRecord<'a>,
     changed: bool,
     before_ns: u64,
-    after_least_ns: u64,
-    after_most_ns: u64,
+    after_least_ns: Option<u64>,
+    after_most_ns: Option<u64>,
 }

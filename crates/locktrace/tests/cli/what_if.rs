@@ -47,8 +47,18 @@ fn json_has_each_replay_and_each_lock() {
             assert_eq!(ns(lock, "after_most_ns"), 0);
         }
     }
+    let number = |of: &Value, key: &str| of[key].as_f64().expect("a number");
+    let (least, most) = (
+        number(&found, "speedup_least"),
+        number(&found, "speedup_most"),
+    );
+    assert!(least <= number(&found, "speedup") && number(&found, "speedup") <= most);
+    assert_eq!(found["speedup_of"], "work");
+    assert_eq!(found["unreliable"], Value::Null);
+    assert_eq!(number(&found, "replayed_share"), 1.0);
     let replays = found["replays"].as_array().expect("replays");
-    for replay in replays {
+    for replay in replays.iter().filter(|replay| replay["reliable"] == true) {
+        assert!(number(replay, "speedup_least") >= least && number(replay, "speedup_most") <= most);
         assert!(ns(replay, "least_ns") >= ns(&found, "after_least_ns"));
         assert!(ns(replay, "changed_ns") <= ns(replay, "most_ns"));
     }
@@ -83,7 +93,7 @@ fn readers_are_named_by_their_code() {
     assert!(of(&for_all).iter().all(|(before, after)| before > after));
 }
 
-/// What findings would save is what is predicted for their code, and they are in that order.
+/// What findings would save is what is predicted for their code, and they are in the order of the speed-up.
 #[test]
 fn findings_save_what_is_predicted() {
     let summary = json("summary demo.lct --format json");
@@ -97,14 +107,19 @@ fn findings_save_what_is_predicted() {
         let class = class.as_str().expect("a class").replace(' ', "?");
         let owner = owner.as_str().expect("a method");
         let predicted = json(&format!(
-            "what-if demo.lct --lock-class {class} --owner-method {owner} --change holds=0 --format json"
+            "what-if demo.lct --lock-class {class} --owner-method {owner} --change moved-out --format json"
         ));
         let after = share(&predicted, "after_ns") / share(&predicted, "before_ns");
         assert!((share(saving, "share") - (1.0 - after)).abs() < 1e-9);
-        assert!(share(saving, "share_at_least") <= share(saving, "share"));
-        assert!(share(saving, "share") <= share(saving, "share_at_most"));
-        assert!(share(saving, "share_at_most") <= most, "{owner} is later");
-        most = share(saving, "share_at_most");
+        let (least, most_share) = (
+            share(saving, "share_at_least"),
+            share(saving, "share_at_most"),
+        );
+        assert!((least - 1e-6..=most_share + 1e-6).contains(&share(saving, "share")));
+        assert_eq!(saving["speedup"], predicted["speedup"]);
+        assert_eq!(saving["speedup_most"], predicted["speedup_most"]);
+        assert!(share(saving, "speedup") <= most, "{owner} is later");
+        most = share(saving, "speedup");
     }
     assert!(findings.len() > 1);
     let removed = json(
@@ -142,7 +157,7 @@ fn what_cannot_be_asked_is_refused() {
         ),
         (
             format!("{lock} --change split=0"),
-            "split=STRIPES (1 to 1024)",
+            "split=STRIPES (1 to 1024), permits=PERMITS (1 to 1024)",
         ),
         (format!("{lock} --change read-write"), "--readers <PATTERN>"),
         (

@@ -1,94 +1,307 @@
 //! Holds that nobody may have noticed: a trace records only the holds that others waited for.
 //!
-//! Once threads no longer queue up for one lock, they may meet at the next one. So it is assumed that
-//! each thread that was seen with a lock also had it each time it went on by itself: once, and as early
-//! as others let it. In the trace these holds do not overlap with others of the lock, so nobody
-//! waited for them.
+//! Once threads no longer queue up for one lock, they may meet at the next one; and what is done while a lock
+//! is held matters also where nobody waits. How many such holds there are follows from how often threads that
+//! come to the lock have to wait: the more often it is held, the more often they do. That is what is expected
+//! if they come at any time. At most, each thread that was seen with a lock also had it each time it went
+//! on by itself: once, and as early as others let it. In the trace these holds do not overlap with others of
+//! the lock, so nobody waited for them.
 //!
 //! They are as long as the holds whose begin and end are known. Where the waits saw only the ends
 //! of holds, they are as long as the trace allows, from when the thread was last seen with
 //! another lock.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use crate::model::entity::ThreadIndex;
-use crate::what_if::known_thread::Mark;
+use crate::model::wait::WaitKind;
+use crate::what_if::hold::Hold;
+use crate::what_if::hold_code::{HoldCode, HoldCodeIndex};
+use crate::what_if::known_lock::Sharing;
+use crate::what_if::known_thread::{Known, Mark, Taken, Timeline};
+use crate::what_if::prediction::UnseenHolds;
 use crate::what_if::program::Programs;
+use crate::what_if::replay::mixed;
 
 /// The most locks of which holds are assumed: those that threads waited for longest.
 const MAX_LOCKS: usize = 16;
 
+/// How many times as many as expected there may be where nobody else wants the lock: threads do not come at any
+/// time, but queue up behind each other, and then keep their distance.
+const MORE_THAN_EXPECTED: f64 = 5.0;
+
+/// Most holds were noticed if there are as many of them as this share of the times in which threads go on by themselves.
+const MOST: f64 = 0.5;
+
+/// The most holds that are assumed for each step of a thread that is known.
+const MAX_PER_STEP: usize = 4;
+
 /// A time in which a thread went on by itself or slept, and held no lock that is known.
 #[derive(Clone, Copy, Debug)]
 struct Gap {
-    thread: ThreadIndex,
+    /// The number of the thread.
+    thread: usize,
     start_ns: u64,
     end_ns: u64,
 }
 
-/// Adds them; returns how many. `is_affected` says whether the change of a lock affects code that
-/// nobody knows.
-pub(super) fn assume_holds(
-    programs: &mut Programs,
-    is_left_out: impl Fn(usize) -> bool,
-    is_affected: impl Fn(usize) -> bool,
-) -> u64 {
-    let mut gaps = gaps(programs);
+/// What is known of one lock.
+struct OfLock<'p> {
+    number: usize,
+    /// How long holds are, of threads that write and of those that only read.
+    hold_ns: u64,
+    shared_hold_ns: u64,
+    /// By begin.
+    holds: &'p [Hold],
+    /// Nobody wants it meanwhile.
+    is_private: bool,
+    /// By thread.
+    users: Vec<Option<Use>>,
+    /// The code of a thread that is known, by thread.
+    codes: Vec<HoldCodeIndex>,
+}
+
+impl OfLock<'_> {
+    /// How long a hold of a thread is; 0 if it is not seen with the lock.
+    fn hold_ns(&self, thread: usize) -> u64 {
+        match self.users[thread] {
+            None => 0,
+            Some(Use::Reads) => self.shared_hold_ns,
+            Some(Use::Writes) => self.hold_ns,
+        }
+    }
+
+    fn taken(&self, thread: usize) -> Taken {
+        Taken {
+            lock: self.number,
+            code: self.codes[thread],
+            is_shared: self.users[thread] == Some(Use::Reads),
+            is_private: self.is_private,
+        }
+    }
+}
+
+/// Assumed holds, by the number of the thread.
+type Assumed = Vec<Vec<(u64, u64, Taken)>>;
+
+/// The same threads with holds that nobody noticed, and how many these are.
+pub(super) fn with_unseen_holds(programs: &mut Programs, which: UnseenHolds) -> (Vec<Known>, u64) {
+    let timelines: Vec<_> = programs.threads.iter().map(Known::timeline).collect();
+    let mut gaps = gaps(&timelines);
+    // A class is initialized once. How many permits are left is not known.
     let mut locks: Vec<usize> = (0..programs.locks.len())
-        .filter(|&it| !is_left_out(it))
+        .filter(|&it| {
+            let lock = &programs.locks[it];
+            !lock.initializes && lock.sharing != Sharing::Permits
+        })
         .collect();
     locks.sort_by_key(|&it| Reverse(programs.locks[it].waited_ns));
     locks.truncate(MAX_LOCKS);
-    let mut assumed = BTreeMap::<ThreadIndex, Vec<_>>::new();
-    for lock in locks {
-        let hold_ns = match programs.locks[lock].has_timed_holds {
-            true => programs.locks[lock].hold_ns,
-            false => longest_ns(programs, lock),
+    if which == UnseenHolds::EachTime {
+        // Those first of which least was noticed.
+        locks.sort_by_key(|&it| programs.holds[it].len());
+    }
+    let mut assumed = vec![Vec::new(); timelines.len()];
+    let steps: usize = timelines.iter().map(Vec::len).sum();
+    for number in locks {
+        let known = &programs.locks[number];
+        let code = programs.codes.add(HoldCode {
+            lock: known.index,
+            acquired_in: None,
+            released_in: None,
+        });
+        let known = &programs.locks[number];
+        let mut codes = vec![code; timelines.len()];
+        for hold in &programs.holds[number] {
+            codes[hold.thread] = hold.code;
+        }
+        let lock = OfLock {
+            number,
+            hold_ns: match known.has_timed_holds {
+                true => known.hold_ns,
+                false => longest_ns(programs, &timelines, number),
+            },
+            shared_hold_ns: known.shared_hold_ns,
+            holds: &programs.holds[number],
+            is_private: which == UnseenHolds::Private,
+            users: users(&timelines, number),
+            codes,
         };
+        let expected = expected(&lock, &timelines);
+        let limit = (steps * MAX_PER_STEP) as f64;
+        let of_users = gaps.iter().filter(|gap| lock.hold_ns(gap.thread) > 0);
+        let users = of_users.count();
+        let is_noticed = lock.holds.len() as f64 > MOST * users as f64;
+        match which {
+            UnseenHolds::None | UnseenHolds::ShortReads | UnseenHolds::LongReads => {}
+            UnseenHolds::Expected => assume(&lock, expected.min(limit), &mut gaps, &mut assumed),
+            UnseenHolds::Private => {
+                // Where nearly all were noticed, there cannot be many more.
+                let more = expected * MORE_THAN_EXPECTED;
+                let more = if is_noticed {
+                    more
+                } else {
+                    more.max(users as f64)
+                };
+                assume(&lock, more.min(limit), &mut gaps, &mut assumed);
+            }
+            UnseenHolds::EachTime if is_noticed => {
+                assume(&lock, expected.min(limit), &mut gaps, &mut assumed);
+            }
+            UnseenHolds::EachTime => assume_each_time(&lock, &mut gaps, &mut assumed),
+        }
+    }
+    let mut threads = programs.threads.clone();
+    for (known, holds) in threads.iter_mut().zip(&mut assumed) {
+        holds.sort_unstable_by_key(|&(start_ns, end_ns, _)| (start_ns, end_ns));
+        known.add_assumed(holds);
+    }
+    let count = assumed.iter().map(|holds| holds.len() as u64).sum();
+    (threads, count)
+}
+
+/// Each thread that was seen with a lock has it each time it goes on by itself.
+fn assume_each_time(lock: &OfLock<'_>, gaps: &mut [Gap], assumed: &mut Assumed) {
+    let mut holds = lock.holds.iter().peekable();
+    let mut free_ns = 0;
+    for gap in gaps {
+        let hold_ns = lock.hold_ns(gap.thread);
         if hold_ns == 0 {
             continue;
         }
-        let users = users(programs, lock);
-        let mut holds = programs.holds[lock].iter().peekable();
-        let mut free_ns = 0;
-        for gap in gaps.iter_mut().filter(|gap| users.contains(&gap.thread)) {
-            let mut start_ns = gap.start_ns.max(free_ns);
-            // Past what is held already.
-            while let Some(hold) =
-                holds.next_if(|hold| hold.start_ns < start_ns.saturating_add(hold_ns))
-            {
-                start_ns = start_ns.max(hold.end_ns);
+        let mut start_ns = gap.start_ns.max(free_ns);
+        // Past what is held already.
+        while let Some(hold) =
+            holds.next_if(|hold| hold.start_ns < start_ns.saturating_add(hold_ns))
+        {
+            start_ns = start_ns.max(hold.end_ns);
+        }
+        let end_ns = start_ns.saturating_add(hold_ns);
+        free_ns = start_ns;
+        if end_ns > gap.end_ns {
+            continue;
+        }
+        assumed[gap.thread].push((start_ns, end_ns, lock.taken(gap.thread)));
+        (gap.start_ns, free_ns) = (end_ns, end_ns);
+    }
+}
+
+/// How many holds of a lock nobody noticed, if threads come to it at any time, independent of each other:
+/// then of all that come as many have to wait as is the share of the time in which another thread has the
+/// lock, of the time in which the thread itself neither has it nor waits for it.
+fn expected(lock: &OfLock<'_>, timelines: &[Timeline]) -> f64 {
+    let hold_ns = lock.hold_ns as f64;
+    let (mut there_ns, mut waited_ns, mut waits) = (0.0, 0.0, 0.0);
+    let (mut first_ns, mut last_ns) = (u64::MAX, 0);
+    let users = timelines.iter().zip(&lock.users);
+    for (timeline, _) in users.filter(|(_, used)| **used == Some(Use::Writes)) {
+        let (Some(first), Some(last)) = (timeline.first(), timeline.last()) else {
+            continue;
+        };
+        there_ns += (last.1 - first.0) as f64;
+        (first_ns, last_ns) = (first_ns.min(first.0), last_ns.max(last.1));
+        for &(start_ns, end_ns, mark) in timeline {
+            if matches!(mark, Mark::Wait(acquisition) if acquisition.lock == lock.number) {
+                waited_ns += (end_ns - start_ns) as f64;
+                waits += 1.0;
             }
-            let end_ns = start_ns.saturating_add(hold_ns);
-            free_ns = start_ns;
-            if end_ns > gap.end_ns {
-                continue;
-            }
-            let of_thread = assumed.entry(gap.thread).or_default();
-            of_thread.push((start_ns, end_ns, lock));
-            (gap.start_ns, free_ns) = (end_ns, end_ns);
         }
     }
-    for (thread, holds) in &assumed {
-        if let Some(known) = programs.threads.get_mut(thread) {
-            known.add_assumed(holds, &is_affected);
+    let all_ns = last_ns.saturating_sub(first_ns) as f64;
+    if waits == 0.0 || hold_ns == 0.0 || there_ns <= all_ns {
+        return 0.0;
+    }
+    let threads = there_ns / all_ns;
+    // Of n holds, waits / n of those that came had to wait: n h (k − 1) / k / (T − (w + n h) / k).
+    let a = hold_ns * (threads - 1.0) / threads;
+    let b = waits * hold_ns / threads;
+    let c = waits * (all_ns - waited_ns / threads).max(0.0);
+    let all = (-b + (b * b + 4.0 * a * c).sqrt()) / (2.0 * a);
+    let noticed = lock.holds.len() as f64;
+    (all - noticed).max(0.0)
+}
+
+/// Threads have a lock so often where nobody noticed, evenly spread over the time in which they go on by
+/// themselves.
+fn assume(lock: &OfLock<'_>, count: f64, gaps: &mut Vec<Gap>, assumed: &mut Assumed) {
+    let of_users = gaps.iter().filter(|gap| lock.hold_ns(gap.thread) > 0);
+    let free_ns: u64 = of_users.map(|gap| gap.end_ns - gap.start_ns).sum();
+    if count < 1.0 || free_ns == 0 {
+        return;
+    }
+    let every_ns = (free_ns as f64 / count).max(lock.hold_ns as f64) as u64;
+    let mut taken: BTreeMap<u64, u64> = BTreeMap::new();
+    if !lock.is_private {
+        taken.extend(lock.holds.iter().map(|hold| (hold.start_ns, hold.end_ns)));
+    }
+    // When each thread has it next, by how long it has gone on by itself.
+    let threads = assumed.len() as u64;
+    let first = (0..threads).map(|thread| mixed(1, thread, lock.number as u64) % every_ns.max(1));
+    let mut next_ns: Vec<u64> = first.collect();
+    let mut left = Vec::with_capacity(gaps.len());
+    for gap in gaps.drain(..) {
+        let hold_ns = lock.hold_ns(gap.thread);
+        if hold_ns == 0 {
+            left.push(gap);
+            continue;
+        }
+        let next_ns = &mut next_ns[gap.thread];
+        let mut from_ns = gap.start_ns;
+        while from_ns.saturating_add(*next_ns) < gap.end_ns {
+            let wanted_ns = from_ns + *next_ns;
+            let Some(start_ns) = free_from(&taken, wanted_ns, hold_ns, gap.end_ns) else {
+                break;
+            };
+            let end_ns = start_ns + hold_ns;
+            if !lock.is_private {
+                taken.insert(start_ns, end_ns);
+            }
+            assumed[gap.thread].push((start_ns, end_ns, lock.taken(gap.thread)));
+            left.push(Gap {
+                end_ns: start_ns,
+                start_ns: from_ns,
+                ..gap
+            });
+            from_ns = end_ns;
+            *next_ns = every_ns.saturating_sub(hold_ns);
+        }
+        *next_ns = next_ns.saturating_sub(gap.end_ns - from_ns);
+        left.push(Gap {
+            start_ns: from_ns,
+            ..gap
+        });
+    }
+    left.sort_by_key(|gap| (gap.start_ns, gap.end_ns));
+    *gaps = left;
+}
+
+/// From when on a lock is free for long enough.
+fn free_from(taken: &BTreeMap<u64, u64>, from_ns: u64, hold_ns: u64, until_ns: u64) -> Option<u64> {
+    let before = taken.range(..=from_ns).next_back();
+    let mut start_ns = before.map_or(from_ns, |(_, &end_ns)| end_ns.max(from_ns));
+    for (&next_ns, &end_ns) in taken.range(from_ns..) {
+        if start_ns.saturating_add(hold_ns) <= next_ns {
+            break;
+        }
+        start_ns = start_ns.max(end_ns);
+        if start_ns >= until_ns {
+            break;
         }
     }
-    assumed.values().map(|holds| holds.len() as u64).sum()
+    (start_ns.saturating_add(hold_ns) <= until_ns).then_some(start_ns)
 }
 
 /// How long a lock may have been held of which nobody saw when a hold began: as long as the longest
 /// part that was seen, or as half of the holds may have been.
-fn longest_ns(programs: &Programs, lock: usize) -> u64 {
+fn longest_ns(programs: &Programs, timelines: &[Timeline], lock: usize) -> u64 {
     let holds = programs.holds[lock].iter();
     let seen_ns = holds.map(|hold| hold.end_ns - hold.start_ns).max();
     let mut allowed_ns = Vec::new();
-    for known in programs.threads.values() {
+    for timeline in timelines {
         let (mut last_ns, mut since_ns) = (None, None);
-        for (_, end_ns, mark) in known.timeline() {
+        for &(_, end_ns, mark) in timeline {
             match mark {
-                Mark::Take(taken, _) if taken == lock => since_ns = last_ns,
+                Mark::Take(taken) if taken.lock == lock => since_ns = last_ns,
                 Mark::Release(released) if released == lock => {
                     allowed_ns.extend(since_ns.take().map(|since_ns| end_ns - since_ns));
                 }
@@ -104,12 +317,12 @@ fn longest_ns(programs: &Programs, lock: usize) -> u64 {
 }
 
 /// Those of all threads, by begin.
-fn gaps(programs: &Programs) -> Vec<Gap> {
+fn gaps(timelines: &[Timeline]) -> Vec<Gap> {
     let mut gaps = Vec::new();
-    for (&thread, known) in &programs.threads {
+    for (thread, timeline) in timelines.iter().enumerate() {
         let (mut held, mut since_ns) = (0_u64, None);
-        let timeline = known.timeline().into_iter();
-        for (start_ns, end_ns, mark) in timeline.filter(|(.., mark)| !is_asleep(*mark)) {
+        let awake = timeline.iter().filter(|(.., mark)| !is_asleep(*mark));
+        for &(start_ns, end_ns, mark) in awake {
             if let (0, Some(since_ns)) = (held, since_ns)
                 && since_ns < start_ns
             {
@@ -120,9 +333,9 @@ fn gaps(programs: &Programs) -> Vec<Gap> {
                 });
             }
             match mark {
-                Mark::Take(..) | Mark::Wait(_) => held += 1,
+                Mark::Take(_) | Mark::Wait(_) => held += 1,
                 Mark::Release(_) => held = held.saturating_sub(1),
-                Mark::Pause { .. } | Mark::GiveUp(_) => {}
+                Mark::Pause(_) | Mark::GiveUp(_) => {}
             }
             since_ns = Some(end_ns);
         }
@@ -132,19 +345,30 @@ fn gaps(programs: &Programs) -> Vec<Gap> {
 }
 
 fn is_asleep(mark: Mark) -> bool {
-    matches!(mark, Mark::Pause { is_asleep: true })
+    matches!(mark, Mark::Pause(WaitKind::Sleep))
 }
 
-/// The threads that were seen with a lock.
-fn users(programs: &Programs, lock: usize) -> BTreeSet<ThreadIndex> {
-    let of = |mark: Mark| match mark {
-        Mark::Release(of) | Mark::Take(of, _) | Mark::GiveUp(of) => of == lock,
-        Mark::Wait(acquisition) => acquisition.lock == lock,
-        Mark::Pause { .. } => false,
+/// What a thread was seen with a lock for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Use {
+    Reads,
+    Writes,
+}
+
+/// What each thread was seen with a lock for; a thread that reads and writes writes.
+fn users(timelines: &[Timeline], lock: usize) -> Vec<Option<Use>> {
+    let used = |is_shared| if is_shared { Use::Reads } else { Use::Writes };
+    let use_of = |mark: Mark| match mark {
+        Mark::Take(taken) if taken.lock == lock => Some(used(taken.is_shared)),
+        Mark::Wait(acquisition) if acquisition.lock == lock => Some(used(acquisition.is_shared)),
+        Mark::GiveUp(of) if of == lock => Some(Use::Writes),
+        _ => None,
     };
-    let threads = programs.threads.iter().filter(|(_, known)| {
-        known.marks.iter().any(|&(_, mark)| of(mark))
-            || known.blocks.iter().any(|&(.., mark)| of(mark))
+    let users = timelines.iter().map(|timeline| {
+        let mut uses = timeline.iter().filter_map(|&(.., mark)| use_of(mark));
+        let first = uses.next()?;
+        let is_reader = first == Use::Reads && uses.all(|it| it == Use::Reads);
+        Some(used(is_reader))
     });
-    threads.map(|(&thread, _)| thread).collect()
+    users.collect()
 }

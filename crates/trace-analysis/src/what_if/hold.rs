@@ -1,14 +1,19 @@
 //! Holds of a lock, one after the other.
 
+use crate::what_if::hold_code::HoldCodeIndex;
+
 /// A hold of a lock.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hold {
+    /// The number of the thread.
+    pub(super) thread: usize,
     /// The number of the lock.
     pub(super) lock: usize,
     pub(super) start_ns: u64,
     pub(super) end_ns: u64,
-    /// By code that the change affects.
-    pub(super) is_affected: bool,
+    pub(super) code: HoldCodeIndex,
+    /// The thread only reads, as others may at the same time.
+    pub(super) is_shared: bool,
     /// The thread waited for it.
     pub(super) follows_wait: bool,
 }

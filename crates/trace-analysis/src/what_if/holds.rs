@@ -2,237 +2,402 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::entity::{ChainIndex, LockIndex, ThreadIndex};
+use crate::collections::hash::SeededMap;
+use crate::model::entity::ChainIndex;
 use crate::what_if::hold::Hold;
-use crate::what_if::known_lock::KnownLock;
-use crate::what_if::known_thread::{Known, Mark};
-use crate::what_if::observed::{Observed, Span};
+use crate::what_if::hold_code::{HoldCode, HoldCodes};
+use crate::what_if::known_lock::{KnownLock, Sharing};
+use crate::what_if::known_thread::Known;
 
 /// A hold that begins so soon after a wait ended is the one that the thread waited for, if nobody else
 /// had the lock in between and the thread did nothing with other locks: who is woken in a queue of
 /// `java.util.concurrent` still has to take it.
 const SAME_ACQUISITION_NS: u64 = 100_000;
 
-/// The holds of all threads.
-pub(super) fn holds_of(
-    observed: &Observed,
-    threads: &BTreeMap<ThreadIndex, Known>,
-    locks: &[KnownLock],
-    numbers: &BTreeMap<LockIndex, usize>,
-    is_affected: impl Fn(ChainIndex, LockIndex) -> bool,
-) -> Vec<(ThreadIndex, Hold)> {
-    let seen = Seen::new(observed, threads, locks, numbers);
-    let mut acquired = BTreeMap::<(ThreadIndex, usize), Vec<(u64, bool)>>::new();
-    for (&thread, known) in threads {
-        for &(_, end_ns, mark) in &known.blocks {
-            if let Mark::Wait(acquisition) = mark {
-                let of_lock = acquired.entry((thread, acquisition.lock)).or_default();
-                of_lock.push((end_ns, acquisition.is_affected));
-            }
+/// A thread had a lock while others waited for it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SeenHold {
+    /// The number of the thread.
+    pub(super) thread: usize,
+    /// The number of the lock.
+    pub(super) lock: usize,
+    pub(super) start_ns: u64,
+    pub(super) end_ns: u64,
+    /// Where it released the lock.
+    pub(super) chain: ChainIndex,
+    /// The thread only read.
+    pub(super) is_shared: bool,
+    /// When it acquired the lock, if the release reports that.
+    pub(super) acquired_ns: Option<u64>,
+}
+
+impl SeenHold {
+    fn unwaited(&self, lock: &KnownLock, codes: &mut HoldCodes) -> Hold {
+        Hold {
+            thread: self.thread,
+            lock: self.lock,
+            start_ns: self.start_ns,
+            end_ns: self.end_ns,
+            code: codes.add(HoldCode {
+                lock: lock.index,
+                acquired_in: None,
+                released_in: Some(self.chain),
+            }),
+            is_shared: self.is_shared,
+            follows_wait: false,
         }
     }
-    let mut holds = Vec::new();
-    for &key in seen.spans.keys() {
+}
+
+/// A thread got a lock that it had waited for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Acquired {
+    pub(super) time_ns: u64,
+    /// Where it waited.
+    pub(super) chain: ChainIndex,
+    /// It only reads.
+    pub(super) is_shared: bool,
+}
+
+/// How long a thread has a lock that only reads: its release is seen only if it is the last one for which a writer
+/// waits, and its acquisition only if it has to wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reads {
+    /// Only as long as it was seen with it.
+    Short,
+    /// As long as the longest that was seen of the thread.
+    AsSeen,
+    /// As long as the trace allows.
+    Long,
+}
+
+/// The locks that threads got, by thread and lock, in order.
+pub(super) type AllAcquired = BTreeMap<(usize, usize), Vec<Acquired>>;
+
+/// The holds of all threads. Sets how long holds of readers usually are.
+pub(super) fn holds_of(
+    seen: Vec<SeenHold>,
+    mut acquired: AllAcquired,
+    threads: &[Known],
+    locks: &mut [KnownLock],
+    codes: &mut HoldCodes,
+    reads: Reads,
+) -> Vec<Hold> {
+    let seen = Seen::new(seen, threads, locks, reads);
+    for &key in seen.holds.keys() {
         acquired.entry(key).or_default();
     }
-    for ((thread, lock), acquisitions) in acquired {
-        let spans = seen.spans.get(&(thread, lock));
-        let mut spans = spans
-            .map(Vec::as_slice)
-            .unwrap_or_default()
-            .iter()
-            .peekable();
-        let unwaited = |span: &Span| Hold {
-            lock,
-            start_ns: span.start_ns,
-            end_ns: span.end_ns,
-            is_affected: is_affected(span.chain, span.lock),
-            follows_wait: false,
-        };
-        for (start_ns, acquired_by_affected) in acquisitions {
-            while let Some(before) = spans.next_if(|span| span.end_ns <= start_ns) {
-                holds.push((thread, unwaited(before)));
+    let mut holds = Vec::new();
+    // With the latest end, of those whose end nobody saw.
+    let mut unseen = Vec::new();
+    for ((thread, lock), acquired) in acquired {
+        let known = &locks[lock];
+        let spans = seen.holds.get(&(thread, lock));
+        let spans = spans.map(Vec::as_slice).unwrap_or_default();
+        let mut spans = spans.iter().peekable();
+        for Acquired {
+            time_ns,
+            chain,
+            is_shared,
+        } in acquired
+        {
+            while let Some(before) = spans.next_if(|span| span.end_ns <= time_ns) {
+                holds.push(before.unwaited(known, codes));
             }
-            let others_ns = seen.next_owner_ns(lock, thread, start_ns);
-            let latest_ns = start_ns.saturating_add(SAME_ACQUISITION_NS);
-            let latest_ns = latest_ns
-                .min(others_ns)
-                .min(threads[&thread].next_wait_ns(start_ns));
-            let own = spans
-                .next_if(|span| span.start_ns <= latest_ns && seen.is_idle(thread, start_ns, span));
-            let end_ns = own.map_or_else(
-                || {
-                    // Nobody noticed: it is a hold of usual length, before the next event.
-                    let next = seen.next_hold_ns(thread, start_ns);
-                    let block_ns = threads[&thread].next_block_ns(start_ns);
-                    let usual_ns = start_ns.saturating_add(locks[lock].hold_ns);
-                    usual_ns.min(others_ns).min(next).min(block_ns)
-                },
-                |span| span.end_ns,
-            );
+            let others_ns = match known.sharing {
+                Sharing::Permits => u64::MAX,
+                _ => seen.next_owner_ns(lock, is_shared, thread, time_ns),
+            };
+            let excluded_ns = others_ns.min(threads[thread].next_wait_ns(time_ns));
+            let is_same = |span: &SeenHold| match (known.sharing, span.is_shared) {
+                // Seen since a writer waits, however long it was before.
+                (_, true) => span.end_ns - time_ns <= seen.longest_read_ns(thread, lock, reads),
+                // Of several that have a permit, only the next one to give it back is seen.
+                (Sharing::Permits, _) => true,
+                _ => span.start_ns <= time_ns.saturating_add(SAME_ACQUISITION_NS),
+            };
+            let own = spans.next_if(|span| {
+                span.start_ns <= excluded_ns && is_same(span) && seen.is_idle(thread, time_ns, span)
+            });
             let hold = Hold {
+                thread,
                 lock,
-                start_ns,
-                end_ns,
-                is_affected: acquired_by_affected
-                    || own.is_some_and(|span| is_affected(span.chain, span.lock)),
+                start_ns: time_ns,
+                end_ns: own.map_or(time_ns, |span| span.end_ns),
+                code: codes.add(HoldCode {
+                    lock: known.index,
+                    acquired_in: Some(chain),
+                    released_in: own.map(|span| span.chain),
+                }),
+                is_shared,
                 follows_wait: true,
             };
-            holds.push((thread, hold));
+            match own {
+                Some(_) => holds.push(hold),
+                None => {
+                    let next_ns = seen.next_hold_ns(thread, time_ns);
+                    let block_ns = threads[thread].next_block_ns(time_ns);
+                    unseen.push((hold, others_ns.min(next_ns).min(block_ns)));
+                }
+            }
         }
-        holds.extend(spans.map(|span| (thread, unwaited(span))));
+        holds.extend(spans.map(|span| span.unwaited(known, codes)));
     }
+    set_usual_holds(locks, &holds);
+    // Those are of usual length, before the next event.
+    holds.extend(unseen.into_iter().map(|(mut hold, latest_ns)| {
+        let usual_ns = match reads {
+            Reads::Short if hold.is_shared => 0,
+            Reads::Long if hold.is_shared => {
+                let last = threads[hold.thread].blocks.last();
+                last.map_or(0, |&(_, end_ns, _)| end_ns - hold.start_ns)
+            }
+            _ => locks[hold.lock].usual_hold_ns(hold.is_shared),
+        };
+        hold.end_ns = hold.start_ns.saturating_add(usual_ns).min(latest_ns);
+        hold
+    }));
     holds
 }
 
+/// Sets how long holds usually are that report nothing when they end, those of readers and of permits: as
+/// long as those are whose begin and end were seen.
+fn set_usual_holds(locks: &mut [KnownLock], holds: &[Hold]) {
+    let mut sums = vec![(0, 0); locks.len()];
+    for hold in holds.iter().filter(|hold| hold.follows_wait) {
+        if hold.is_shared || locks[hold.lock].sharing == Sharing::Permits {
+            let (sum_ns, count) = &mut sums[hold.lock];
+            *sum_ns += hold.end_ns - hold.start_ns;
+            *count += 1;
+        }
+    }
+    for (lock, (sum_ns, count)) in locks.iter_mut().zip(sums) {
+        let mean_ns = sum_ns / u64::max(count, 1);
+        match lock.sharing {
+            Sharing::Readers => lock.shared_hold_ns = mean_ns,
+            Sharing::Permits => lock.hold_ns = mean_ns,
+            Sharing::Exclusive => {}
+        }
+    }
+}
+
+/// How many threads had each lock at once that has permits, as far as they waited for it and were seen when
+/// they gave it back.
+pub(super) fn count_permits(locks: &mut [KnownLock], holds: &[Hold]) {
+    let mut changes: Vec<(usize, u64, i64)> = Vec::new();
+    for hold in holds {
+        if hold.follows_wait && locks[hold.lock].sharing == Sharing::Permits {
+            changes.extend([(hold.lock, hold.start_ns, 1), (hold.lock, hold.end_ns, -1)]);
+        }
+    }
+    changes.sort_unstable();
+    let mut had = 0_i64;
+    for (lock, _, change) in changes {
+        had += change;
+        let permits = &mut locks[lock].permits;
+        *permits = u64::try_from(had).unwrap_or(0).max(*permits);
+    }
+}
+
+/// Who had a lock from when on.
+#[derive(Clone, Copy, Debug)]
+struct OwnedFrom {
+    since_ns: u64,
+    thread: usize,
+    /// When another thread had it next; another that does not only read.
+    others_ns: u64,
+    others_written_ns: u64,
+    is_shared: bool,
+}
+
 /// What those saw who waited.
-struct Seen<'o> {
-    observed: &'o Observed,
+struct Seen {
     /// Of each thread and lock, by begin.
-    spans: BTreeMap<(ThreadIndex, usize), Vec<Span>>,
-    /// Of each lock, who had it from when on, and when another thread had it next.
-    owners: Vec<Vec<(u64, ThreadIndex, u64)>>,
+    holds: BTreeMap<(usize, usize), Vec<SeenHold>>,
+    /// Of each lock, by begin.
+    owners: Vec<Vec<OwnedFrom>>,
     /// When each thread was first seen with any lock, each time.
     begins: Times,
     /// When each thread acquired a lock, where the release reports it.
     acquired: Times,
     /// When each thread released a lock.
     released: Times,
+    /// For how long each thread was seen with each lock to read, at most.
+    longest_reads: SeededMap<(usize, usize), u64>,
 }
 
-impl<'o> Seen<'o> {
+impl Seen {
     fn new(
-        observed: &'o Observed,
-        threads: &BTreeMap<ThreadIndex, Known>,
+        mut by_begin: Vec<SeenHold>,
+        threads: &[Known],
         locks: &[KnownLock],
-        numbers: &BTreeMap<LockIndex, usize>,
+        reads: Reads,
     ) -> Self {
-        let reported_begins = observed.begins.iter();
-        let reported_begins =
-            reported_begins.map(|(&(_, thread, _), &begin_ns)| (thread, begin_ns));
-        let releases = observed.spans.iter();
-        let releases = releases.map(|span| (span.thread, span.end_ns));
+        let acquired = by_begin.iter();
+        let acquired = acquired.filter_map(|hold| Some((hold.thread, hold.acquired_ns?)));
+        let acquired = Times::new(threads.len(), acquired);
+        let released = by_begin.iter().map(|hold| (hold.thread, hold.end_ns));
         let mut seen = Self {
-            observed,
-            spans: BTreeMap::new(),
+            holds: BTreeMap::new(),
             owners: vec![Vec::new(); locks.len()],
             begins: Times::default(),
-            acquired: Times::new(reported_begins),
-            released: Times::new(releases),
+            acquired,
+            released: Times::new(threads.len(), released),
+            longest_reads: longest_reads(&by_begin),
         };
-        let waited = threads.iter();
-        let waited = waited.map(|(&thread, known)| (thread, known.ends_of_waits()));
+        let waited = threads.iter().map(Known::ends_of_waits);
         let waited = Times(waited.collect());
-        let mut by_begin: Vec<Span> = observed.spans.clone();
-        by_begin.sort_unstable_by_key(|span| (span.lock, span.start_ns, span.end_ns));
-        // When the lock was released before.
-        let mut released = None;
+        by_begin.sort_unstable_by_key(|hold| (hold.lock, hold.start_ns, hold.end_ns));
+        // When the lock was released before, by anybody, and by one that did not only read.
+        let (mut before, mut released_ns, mut written_ns) = (None, 0, 0);
         let mut begins = Vec::with_capacity(by_begin.len());
-        for mut span in by_begin {
-            let free_ns = match released {
-                Some((lock, end_ns)) if lock == span.lock => end_ns,
-                _ => 0,
-            };
-            released = Some((span.lock, span.end_ns));
-            let lock = numbers[&span.lock];
-            let begin_ns = match seen.reported_begin_ns(&span) {
-                Some(begin_ns) => begin_ns,
-                // It began before anybody waited, who knows when: it is as long as others, but
-                // began after the thread had waited for something else, or released another lock:
-                // else it would begin in that hold and end after it, which holds that nest do not.
-                None => {
-                    let usual_ns = span.end_ns.saturating_sub(locks[lock].hold_ns);
-                    let awake_ns = waited.last_until(span.thread, span.start_ns);
-                    let released_ns = seen.released.last_until(span.thread, span.start_ns);
-                    usual_ns.max(awake_ns).max(released_ns)
-                }
-            };
-            span.start_ns = span.start_ns.min(begin_ns.max(free_ns));
-            seen.owners[lock].push((span.start_ns, span.thread, u64::MAX));
-            begins.push((span.thread, span.start_ns));
-            let spans = seen.spans.entry((span.thread, lock)).or_default();
-            spans.push(span);
-        }
-        seen.begins = Times::new(begins.into_iter());
-        for owners in &mut seen.owners {
-            owners.sort_unstable();
-            let mut later: Option<(u64, ThreadIndex, u64)> = None;
-            for (since_ns, thread, others_ns) in owners.iter_mut().rev() {
-                if let Some((later_ns, owner, next_ns)) = later {
-                    *others_ns = if owner == *thread { next_ns } else { later_ns };
-                }
-                later = Some((*since_ns, *thread, *others_ns));
+        for mut hold in by_begin {
+            if before != Some(hold.lock) {
+                (before, released_ns, written_ns) = (Some(hold.lock), 0, 0);
             }
+            let lock = &locks[hold.lock];
+            let free_ns = match (lock.sharing, hold.is_shared) {
+                (Sharing::Permits, _) => 0,
+                (_, true) => written_ns,
+                (_, false) => released_ns,
+            };
+            released_ns = hold.end_ns;
+            if !hold.is_shared {
+                written_ns = hold.end_ns;
+            }
+            // It may have begun before anybody waited, who knows when: it is as long as others, but
+            // began after the thread had waited for something else, or released another lock:
+            // else it would begin in that hold and end after it, which holds that nest do not.
+            let begin_ns = hold.acquired_ns.unwrap_or_else(|| {
+                let usual_ns = match hold.is_shared {
+                    true => seen.longest_read_ns(hold.thread, hold.lock, reads),
+                    false => lock.hold_ns,
+                };
+                let usual_ns = hold.end_ns.saturating_sub(usual_ns);
+                let awake_ns = waited.last_until(hold.thread, hold.start_ns);
+                let released_ns = seen.released.last_until(hold.thread, hold.start_ns);
+                usual_ns.max(awake_ns).max(released_ns)
+            });
+            hold.start_ns = hold.start_ns.min(begin_ns.max(free_ns));
+            seen.owners[hold.lock].push(OwnedFrom {
+                since_ns: hold.start_ns,
+                thread: hold.thread,
+                others_ns: u64::MAX,
+                others_written_ns: u64::MAX,
+                is_shared: hold.is_shared,
+            });
+            begins.push((hold.thread, hold.start_ns));
+            let holds = seen.holds.entry((hold.thread, hold.lock)).or_default();
+            holds.push(hold);
         }
+        seen.begins = Times::new(threads.len(), begins.into_iter());
+        seen.owners
+            .iter_mut()
+            .for_each(|owners| find_next_owners(owners));
         seen
     }
 
-    /// When a thread is seen with a lock next, whichever it is.
-    fn next_hold_ns(&self, thread: ThreadIndex, from_ns: u64) -> u64 {
-        self.begins.next_from(thread, from_ns)
+    /// For how long a thread has a lock at most, for all that is known, when it only reads.
+    fn longest_read_ns(&self, thread: usize, lock: usize, reads: Reads) -> u64 {
+        let seen_ns = self.longest_reads.get(&(thread, lock));
+        match reads {
+            Reads::Short => 0,
+            Reads::AsSeen => seen_ns.copied().unwrap_or(0),
+            Reads::Long => u64::MAX,
+        }
     }
 
-    /// Returns when a hold began, if its release reports it.
-    fn reported_begin_ns(&self, span: &Span) -> Option<u64> {
-        let hold = (span.lock, span.thread, span.end_ns);
-        self.observed.begins.get(&hold).copied()
+    /// When a thread is seen with a lock next, whichever it is.
+    fn next_hold_ns(&self, thread: usize, from_ns: u64) -> u64 {
+        self.begins.next_from(thread, from_ns)
     }
 
     /// Whether a thread may have done nothing with locks from the end of a wait until a hold begins:
     /// who still has to take the lock that it was woken for neither takes nor releases any other.
-    fn is_idle(&self, thread: ThreadIndex, woken_ns: u64, hold: &Span) -> bool {
+    fn is_idle(&self, thread: usize, woken_ns: u64, hold: &SeenHold) -> bool {
         let after_ns = woken_ns.saturating_add(1);
         let released_ns = self.released.next_from(thread, after_ns);
         // An estimated begin may be too late, after the begin of a nested hold.
-        let acquired_ns = match self.reported_begin_ns(hold) {
+        let acquired_ns = match hold.acquired_ns {
             Some(_) => self.acquired.next_from(thread, after_ns),
             None => u64::MAX,
         };
         hold.start_ns <= released_ns.min(acquired_ns)
     }
 
-    /// When another thread had the lock next.
-    fn next_owner_ns(&self, lock: usize, thread: ThreadIndex, from_ns: u64) -> u64 {
+    /// When another thread had the lock next that excludes this one, which only reads or does not.
+    fn next_owner_ns(&self, lock: usize, is_shared: bool, thread: usize, from_ns: u64) -> u64 {
         let owners = &self.owners[lock];
-        let next = owners.partition_point(|&(since_ns, ..)| since_ns < from_ns);
-        match owners.get(next) {
-            Some(&(_, owner, others_ns)) if owner == thread => others_ns,
-            Some(&(since_ns, ..)) => since_ns,
-            None => u64::MAX,
+        let next = owners.partition_point(|owner| owner.since_ns < from_ns);
+        let Some(next) = owners.get(next) else {
+            return u64::MAX;
+        };
+        let excludes = next.thread != thread && !(is_shared && next.is_shared);
+        match is_shared {
+            _ if excludes => next.since_ns,
+            true => next.others_written_ns,
+            false => next.others_ns,
         }
+    }
+}
+
+/// For how long each thread was seen with each lock to read, at most. That is from when a writer began to wait: the
+/// hold began before, so others of the thread are about as long.
+fn longest_reads(seen: &[SeenHold]) -> SeededMap<(usize, usize), u64> {
+    let mut longest = SeededMap::default();
+    for hold in seen.iter().filter(|hold| hold.is_shared) {
+        let longest_ns = longest.entry((hold.thread, hold.lock)).or_insert(0);
+        *longest_ns = (hold.end_ns - hold.start_ns).max(*longest_ns);
+    }
+    longest
+}
+
+/// Finds when another thread than each owner had the lock next.
+fn find_next_owners(owners: &mut [OwnedFrom]) {
+    owners.sort_unstable_by_key(|owner| (owner.since_ns, owner.thread));
+    let mut later: Option<OwnedFrom> = None;
+    for owner in owners.iter_mut().rev() {
+        if let Some(later) = later {
+            let is_other = later.thread != owner.thread;
+            owner.others_ns = match is_other {
+                true => later.since_ns,
+                false => later.others_ns,
+            };
+            owner.others_written_ns = match is_other && !later.is_shared {
+                true => later.since_ns,
+                false => later.others_written_ns,
+            };
+        }
+        later = Some(*owner);
     }
 }
 
 /// Times of each thread, in order.
 #[derive(Default)]
-struct Times(BTreeMap<ThreadIndex, Vec<u64>>);
+struct Times(Vec<Vec<u64>>);
 
 impl Times {
-    fn new(times: impl Iterator<Item = (ThreadIndex, u64)>) -> Self {
-        let mut by_thread = BTreeMap::<ThreadIndex, Vec<u64>>::new();
+    fn new(threads: usize, times: impl Iterator<Item = (usize, u64)>) -> Self {
+        let mut by_thread = vec![Vec::new(); threads];
         for (thread, time_ns) in times {
-            by_thread.entry(thread).or_default().push(time_ns);
+            by_thread[thread].push(time_ns);
         }
-        for times in by_thread.values_mut() {
+        for times in &mut by_thread {
             times.sort_unstable();
         }
         Self(by_thread)
     }
 
-    fn of(&self, thread: ThreadIndex) -> &[u64] {
-        self.0.get(&thread).map(Vec::as_slice).unwrap_or_default()
-    }
-
     /// The first time from then on, or never.
-    fn next_from(&self, thread: ThreadIndex, from_ns: u64) -> u64 {
-        let times = self.of(thread);
+    fn next_from(&self, thread: usize, from_ns: u64) -> u64 {
+        let times = &self.0[thread];
         let next = times.partition_point(|&time_ns| time_ns < from_ns);
         times.get(next).copied().unwrap_or(u64::MAX)
     }
 
     /// The last time until then, or the trace's start.
-    fn last_until(&self, thread: ThreadIndex, until_ns: u64) -> u64 {
-        let times = self.of(thread);
+    fn last_until(&self, thread: usize, until_ns: u64) -> u64 {
+        let times = &self.0[thread];
         let after = times.partition_point(|&time_ns| time_ns <= until_ns);
         after.checked_sub(1).map_or(0, |last| times[last])
     }

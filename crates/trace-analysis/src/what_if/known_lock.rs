@@ -1,76 +1,90 @@
 //! What is known of the locks that threads waited for.
 
-use std::collections::BTreeMap;
-
-use crate::model::entity::LockIndex;
+use crate::model::entity::{Entities, LockIndex};
 use crate::model::wait::Mechanism;
-use crate::what_if::observed::Observed;
+
+/// How many threads may have a lock at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sharing {
+    /// One.
+    Exclusive,
+    /// One that writes, or several that read.
+    Readers,
+    /// As many as there are permits.
+    Permits,
+}
 
 /// A lock.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KnownLock {
     pub(super) index: LockIndex,
     pub(super) mechanism: Mechanism,
+    pub(super) sharing: Sharing,
+    /// How many threads had it at once; of a lock without permits one.
+    pub(super) permits: u64,
+    /// Who came first gets it first.
+    pub(super) is_fair: bool,
+    /// It guards the initialization of a class, which happens once.
+    pub(super) initializes: bool,
     /// How long threads waited for it, in nanoseconds.
     pub(super) waited_ns: u64,
     /// The mean of the holds whose begin and end are known; of those that others noticed if there
-    /// are none.
+    /// are none. Without those of readers.
     pub(super) hold_ns: u64,
-    /// There are such holds.
+    /// The mean of the holds of readers whose begin and end are known.
+    pub(super) shared_hold_ns: u64,
+    /// There are holds whose releases reported when they began.
     pub(super) has_timed_holds: bool,
-    /// The mean of how long it took until a thread that was woken had the lock.
-    pub(super) wake_ns: u64,
-}
-
-#[derive(Default)]
-struct Sums {
-    waited_ns: u64,
-    wake_ns: u64,
+    woken_ns: u64,
     waits: u64,
-    held_ns: u64,
-    holds: u64,
-    timed_ns: u64,
-    timed: u64,
-    is_parked_for: bool,
 }
 
-/// The locks, in order, and their numbers.
-pub(super) fn known_locks(observed: &Observed) -> (Vec<KnownLock>, BTreeMap<LockIndex, usize>) {
-    let mut sums = BTreeMap::<LockIndex, Sums>::new();
-    for wait in &observed.waits {
-        let sums = sums.entry(wait.lock).or_default();
-        sums.waited_ns += wait.end_ns - wait.start_ns;
-        sums.wake_ns += wait.free_ns;
-        sums.waits += 1;
-        sums.is_parked_for |= wait.mechanism == Mechanism::Park;
-    }
-    for span in &observed.spans {
-        let sums = sums.entry(span.lock).or_default();
-        sums.held_ns += span.end_ns - span.start_ns;
-        sums.holds += 1;
-    }
-    for (&(lock, _, end_ns), &start_ns) in &observed.begins {
-        if let Some(sums) = sums.get_mut(&lock) {
-            sums.timed_ns += end_ns - start_ns;
-            sums.timed += 1;
+impl KnownLock {
+    pub(super) fn new(index: LockIndex, entities: &Entities) -> Self {
+        let class = entities.lock_class(index);
+        let class = class.map_or("", |class| entities.class_name(class));
+        // Applications bring copies of `java.util.concurrent` in packages of their own.
+        let name = class.rsplit('.').next().unwrap_or(class);
+        let sharing = match name.split('$').next().unwrap_or(name) {
+            "ReentrantReadWriteLock" | "StampedLock" => Sharing::Readers,
+            "Semaphore" => Sharing::Permits,
+            _ => Sharing::Exclusive,
+        };
+        Self {
+            index,
+            mechanism: Mechanism::Monitor,
+            sharing,
+            permits: 1,
+            is_fair: name.ends_with("$FairSync"),
+            initializes: entities.initialized_class(index).is_some(),
+            waited_ns: 0,
+            hold_ns: 0,
+            shared_hold_ns: 0,
+            has_timed_holds: false,
+            woken_ns: 0,
+            waits: 0,
         }
     }
-    let locks = sums.iter().map(|(&index, sums)| KnownLock {
-        index,
-        mechanism: match sums.is_parked_for {
-            true => Mechanism::Park,
-            false => Mechanism::Monitor,
-        },
-        waited_ns: sums.waited_ns,
-        hold_ns: match sums.timed {
-            0 => sums.held_ns / sums.holds.max(1),
-            timed => sums.timed_ns / timed,
-        },
-        has_timed_holds: sums.timed > 0,
-        wake_ns: sums.wake_ns / sums.waits.max(1),
-    });
-    let locks: Vec<_> = locks.collect();
-    let numbers = locks.iter().zip(0..);
-    let numbers = numbers.map(|(lock, number)| (lock.index, number)).collect();
-    (locks, numbers)
+
+    pub(super) fn add_wait(&mut self, mechanism: Mechanism, duration_ns: u64, free_ns: u64) {
+        if mechanism == Mechanism::Park {
+            self.mechanism = Mechanism::Park;
+        }
+        self.waited_ns += duration_ns;
+        self.waits += 1;
+        self.woken_ns += free_ns;
+    }
+
+    /// The mean of how long it took until a thread that was woken had the lock.
+    pub(super) fn wake_ns(&self) -> u64 {
+        self.woken_ns / self.waits.max(1)
+    }
+
+    /// How long a hold usually is, by a thread that only reads or not.
+    pub(super) fn usual_hold_ns(&self, is_shared: bool) -> u64 {
+        match is_shared {
+            true => self.shared_hold_ns,
+            false => self.hold_ns,
+        }
+    }
 }

@@ -1,6 +1,8 @@
 //! What is known of one thread: when it waited, and when it acquired and released locks.
 
+use crate::model::wait::WaitKind;
 use crate::what_if::hold::{Hold, Queue};
+use crate::what_if::hold_code::HoldCodeIndex;
 
 /// The acquisition of a lock.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,20 +15,32 @@ pub(super) struct Acquisition {
     pub(super) wake_again_ns: u64,
     /// How long it waits at first, for something that the trace does not record.
     pub(super) unexplained_ns: u64,
-    /// By code that the change affects.
-    pub(super) is_affected: bool,
+    pub(super) code: HoldCodeIndex,
+    /// It only reads, as others may at the same time.
+    pub(super) is_shared: bool,
+    /// Nobody else wants the lock meanwhile.
+    pub(super) is_private: bool,
+}
+
+/// The acquisition of a lock for which the thread did not wait.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Taken {
+    /// The number of the lock.
+    pub(super) lock: usize,
+    pub(super) code: HoldCodeIndex,
+    pub(super) is_shared: bool,
+    /// Nobody else wants the lock meanwhile.
+    pub(super) is_private: bool,
 }
 
 /// What happens at a time.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Mark {
     Release(usize),
-    /// Acquires a lock without waiting, by code that the change affects or not.
-    Take(usize, bool),
-    /// Waits for something that is no lock; asleep, if only time has to pass.
-    Pause {
-        is_asleep: bool,
-    },
+    /// Acquires a lock without waiting.
+    Take(Taken),
+    /// Waits for something that is no lock.
+    Pause(WaitKind),
     GiveUp(usize),
     /// Waits for a lock, and gets it.
     Wait(Acquisition),
@@ -38,10 +52,13 @@ impl Mark {
         match self {
             Mark::Release(_) => 0,
             Mark::Take(..) => 1,
-            Mark::Pause { .. } | Mark::GiveUp(_) | Mark::Wait(_) => 2,
+            Mark::Pause(_) | Mark::GiveUp(_) | Mark::Wait(_) => 2,
         }
     }
 }
+
+/// All that happened to a thread, in order: when, until when if it takes time, and what.
+pub(super) type Timeline = Vec<(u64, u64, Mark)>;
 
 /// What is known of one thread.
 #[derive(Clone, Debug, Default)]
@@ -72,18 +89,22 @@ impl Known {
         let end_ns = self.outside_of_blocks(hold.end_ns);
         if hold.follows_wait {
             let end_ns = end_ns.max(hold.start_ns);
-            self.affect_acquisition(hold);
+            self.set_code(hold);
             self.marks.push((end_ns, Mark::Release(hold.lock)));
         } else if start_ns < end_ns {
-            let take = Mark::Take(hold.lock, hold.is_affected);
+            let take = Mark::Take(Taken {
+                lock: hold.lock,
+                code: hold.code,
+                is_shared: hold.is_shared,
+                is_private: false,
+            });
             self.marks
                 .extend([(start_ns, take), (end_ns, Mark::Release(hold.lock))]);
         }
     }
 
-    /// The code that acquired the lock, in a wait that ends when the hold begins, is affected as
-    /// the code is that released it.
-    fn affect_acquisition(&mut self, hold: Hold) {
+    /// Now it is known where the thread released the lock for which it waited until the hold began.
+    fn set_code(&mut self, hold: Hold) {
         let after = self
             .blocks
             .partition_point(|&(_, end_ns, _)| end_ns <= hold.start_ns);
@@ -91,7 +112,7 @@ impl Known {
         if let Some((.., Mark::Wait(acquisition))) = wait
             && acquisition.lock == hold.lock
         {
-            acquisition.is_affected = hold.is_affected;
+            acquisition.code = hold.code;
         }
     }
 
@@ -109,10 +130,38 @@ impl Known {
         }
     }
 
+    /// The part of a time for which others saw the thread with a lock in which it did not wait for that
+    /// lock itself: a writer that waits keeps readers out as if it had the lock.
+    pub(super) fn had_lock(&self, lock: usize, start_ns: u64, end_ns: u64) -> Option<(u64, u64)> {
+        let (mut start_ns, mut end_ns) = (start_ns, end_ns);
+        let begun = self
+            .blocks
+            .partition_point(|&(from_ns, ..)| from_ns < end_ns);
+        for &(from_ns, until_ns, mark) in self.blocks[..begun].iter().rev() {
+            if until_ns <= start_ns {
+                break;
+            }
+            let is_for_it = match mark {
+                Mark::Wait(acquisition) => acquisition.lock == lock,
+                Mark::GiveUp(of) => of == lock,
+                _ => false,
+            };
+            match is_for_it {
+                true if until_ns < end_ns => {
+                    start_ns = until_ns;
+                    break;
+                }
+                true => end_ns = from_ns,
+                false => {}
+            }
+        }
+        (start_ns < end_ns).then_some((start_ns, end_ns))
+    }
+
     /// When it went on after a wait that was no sleep.
     pub(super) fn ends_of_waits(&self) -> Vec<u64> {
         let waits = self.blocks.iter();
-        let waits = waits.filter(|(.., mark)| !matches!(mark, Mark::Pause { is_asleep: true }));
+        let waits = waits.filter(|(.., mark)| !matches!(mark, Mark::Pause(WaitKind::Sleep)));
         waits.map(|&(_, end_ns, _)| end_ns).collect()
     }
 
@@ -122,7 +171,7 @@ impl Known {
             .blocks
             .partition_point(|&(start_ns, ..)| start_ns < from_ns);
         let mut waits = self.blocks[next..].iter();
-        let wait = waits.find(|(.., mark)| !matches!(mark, Mark::Pause { is_asleep: true }));
+        let wait = waits.find(|(.., mark)| !matches!(mark, Mark::Pause(WaitKind::Sleep)));
         wait.map_or(u64::MAX, |&(start_ns, ..)| start_ns)
     }
 
@@ -137,12 +186,7 @@ impl Known {
     }
 
     /// Adds holds in which it may also sleep, in order: from when until when, and of which lock.
-    /// Nobody knows by which code; `is_affected` says of which locks the change affects such code.
-    pub(super) fn add_assumed(
-        &mut self,
-        holds: &[(u64, u64, usize)],
-        is_affected: impl Fn(usize) -> bool,
-    ) {
+    pub(super) fn add_assumed(&mut self, holds: &[(u64, u64, Taken)]) {
         let mut cuts: Vec<u64> = holds
             .iter()
             .flat_map(|&(start, end, _)| [start, end])
@@ -160,15 +204,14 @@ impl Known {
             blocks.push((start_ns, end_ns, mark));
         }
         self.blocks = blocks;
-        for &(start_ns, end_ns, lock) in holds {
-            let take = Mark::Take(lock, is_affected(lock));
+        for &(start_ns, end_ns, taken) in holds {
+            let release = Mark::Release(taken.lock);
             self.marks
-                .extend([(start_ns, take), (end_ns, Mark::Release(lock))]);
+                .extend([(start_ns, Mark::Take(taken)), (end_ns, release)]);
         }
     }
 
-    /// All that happened, in order: when, until when if it takes time, and what.
-    pub(super) fn timeline(&self) -> Vec<(u64, u64, Mark)> {
+    pub(super) fn timeline(&self) -> Timeline {
         let marks = self.marks.iter().map(|&(at_ns, mark)| (at_ns, at_ns, mark));
         let mut timeline: Vec<_> = self.blocks.iter().copied().chain(marks).collect();
         timeline.sort_by_key(|&(start_ns, _, mark)| (start_ns, mark.rank()));

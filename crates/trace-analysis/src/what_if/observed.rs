@@ -3,15 +3,22 @@
 
 use std::collections::BTreeMap;
 
+use crate::collections::hash::SeededSet;
 use crate::model::entity::{ChainIndex, LockIndex, ThreadIndex};
-use crate::model::time_range::TimeRange;
 use crate::model::wait::{EndedHolds, Holds, Mechanism, Owner, UnknownOwner, Wait, WaitKind};
+use crate::what_if::sampling::Sampling;
 
-/// The most waits that are kept; if there are more, those of the first part of the time.
-const MAX_WAITS: usize = 1 << 18;
+/// The most waits for locks that are kept; if there are more, those of some slices of the time.
+const MAX_WAITS: usize = 1 << 16;
+
+/// The most other waits.
+const MAX_PAUSES: usize = 1 << 18;
+
+/// The most holds of which the begin is kept.
+const MAX_BEGINS: usize = 1 << 18;
 
 /// The most holds that are kept, before those that several waits have seen are merged.
-const MAX_SPANS: usize = 1 << 21;
+const MAX_SPANS: usize = 1 << 18;
 
 /// A wait for a lock.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +34,8 @@ pub(super) struct Waited {
     pub(super) unexplained_ns: u64,
     pub(super) has_ended: bool,
     pub(super) mechanism: Mechanism,
+    /// Of the time that is kept.
+    pub(super) slice: u64,
 }
 
 /// A thread had a lock while others waited for it.
@@ -37,6 +46,9 @@ pub(super) struct Span {
     pub(super) start_ns: u64,
     pub(super) end_ns: u64,
     pub(super) chain: ChainIndex,
+    /// When the wait began that saw it.
+    seen_from_ns: u64,
+    pub(super) slice: u64,
 }
 
 /// A thread waited for something that is no lock.
@@ -46,6 +58,7 @@ pub(super) struct Pause {
     pub(super) start_ns: u64,
     pub(super) end_ns: u64,
     pub(super) kind: WaitKind,
+    pub(super) slice: u64,
 }
 
 /// Collects them.
@@ -60,25 +73,53 @@ pub(super) struct Observed {
     pub(super) begins: BTreeMap<(LockIndex, ThreadIndex, u64), u64>,
     /// When the process did not run while threads waited: from when on until when.
     frozen: BTreeMap<u64, u64>,
-    /// What is from then on is not kept, if there was too much.
-    until_ns: Option<u64>,
+    /// What is kept, if there is too much.
+    sampling: Sampling,
+    /// When the first wait began, and when the last one ended, kept or not.
+    first_ns: Option<u64>,
+    last_ns: u64,
+    /// How many waits for locks there were, kept or not, and how long they were while the process ran.
+    pub(super) count: u64,
+    pub(super) waited_ns: u64,
+    /// Has only the waits of some locks: another part may have those of the same threads.
+    is_part: bool,
 }
 
 impl Observed {
-    /// The end of the time that is kept, if not all is, in nanoseconds since the trace's start.
-    pub(super) fn until_ns(&self) -> Option<u64> {
-        self.until_ns
+    /// Collects what another thread finds, to be [appended](Self::append).
+    pub(super) fn part() -> Self {
+        Self {
+            is_part: true,
+            ..Self::default()
+        }
+    }
+
+    /// Which share of the time is kept.
+    pub(super) fn kept_share(&self) -> f64 {
+        self.sampling
+            .share(self.first_ns.unwrap_or(0), self.last_ns)
+    }
+
+    /// From the begin of the first wait to the end of the last, of all kinds.
+    pub(super) fn duration_ns(&self) -> u64 {
+        self.last_ns.saturating_sub(self.first_ns.unwrap_or(0))
     }
 
     pub(super) fn add_wait(&mut self, wait: &Wait) {
-        let kept = TimeRange {
-            from_ns: 0,
-            until_ns: self.until_ns.unwrap_or(u64::MAX),
-        };
-        if !kept.contains(wait.start_ns) {
+        let end_ns = wait.start_ns.saturating_add(wait.duration_ns);
+        self.first_ns = Some(
+            self.first_ns
+                .map_or(wait.start_ns, |it| it.min(wait.start_ns)),
+        );
+        self.last_ns = self.last_ns.max(end_ns);
+        if wait.kind == WaitKind::Contention {
+            self.count += 1;
+            let ran_ns = wait.duration_ns.saturating_sub(wait.frozen_ns());
+            self.waited_ns = self.waited_ns.saturating_add(ran_ns);
+        }
+        if !self.sampling.keeps(wait.start_ns) {
             return;
         }
-        let end_ns = wait.start_ns.saturating_add(wait.duration_ns);
         let frozen = wait.contentions.iter();
         for part in frozen.filter(|part| part.owner == Owner::Frozen) {
             self.add_frozen(part.start_ns, part.start_ns + part.duration_ns);
@@ -93,6 +134,8 @@ impl Observed {
                     start_ns: part.start_ns,
                     end_ns: part.start_ns.saturating_add(part.duration_ns),
                     chain,
+                    seen_from_ns: wait.start_ns,
+                    slice: 0,
                 })
             });
             self.spans.extend(owned);
@@ -102,14 +145,16 @@ impl Observed {
                 start_ns: wait.start_ns,
                 end_ns,
                 kind: wait.kind,
+                slice: 0,
             });
         }
         self.keep_within_limits();
     }
 
     pub(super) fn add_holds(&mut self, ended: EndedHolds) {
-        let is_kept = self.until_ns.is_none_or(|until_ns| ended.end_ns < until_ns);
-        if let (Holds::For { holds: 1, held_ns }, true) = (ended.holds, is_kept) {
+        if let (Holds::For { holds: 1, held_ns }, true) =
+            (ended.holds, self.sampling.keeps(ended.end_ns))
+        {
             let hold = (ended.lock, ended.thread, ended.end_ns);
             self.begins
                 .insert(hold, ended.end_ns.saturating_sub(held_ns));
@@ -125,8 +170,16 @@ impl Observed {
         for (begin_ns, end_ns) in other.frozen {
             self.add_frozen(begin_ns, end_ns);
         }
-        if let Some(until_ns) = other.until_ns {
-            self.forget_from(until_ns.min(self.until_ns.unwrap_or(u64::MAX)));
+        self.first_ns = match (self.first_ns, other.first_ns) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+        self.last_ns = self.last_ns.max(other.last_ns);
+        self.count += other.count;
+        self.waited_ns = self.waited_ns.saturating_add(other.waited_ns);
+        if self.sampling != other.sampling {
+            self.sampling.meet(other.sampling);
+            self.forget_what_is_not_kept();
         }
         self.keep_within_limits();
     }
@@ -136,39 +189,55 @@ impl Observed {
         *known_ns = end_ns.max(*known_ns);
     }
 
-    /// The same as if the clock had stood still while the process did not run; `None` if it always ran.
-    pub(super) fn without_frozen(&self) -> Option<Self> {
-        if self.frozen.is_empty() {
-            return None;
-        }
+    /// What is known of the threads that had locks or waited for them, in the slices that are kept, as if the
+    /// clock had stood still while the process did not run.
+    pub(super) fn of_contending(&self) -> Self {
+        let mut of_contending = self.clone();
+        of_contending.forget_others();
+        of_contending.merge_spans();
+        let Self {
+            waits,
+            pauses,
+            spans,
+            begins,
+            ..
+        } = &mut of_contending;
+        let waits = waits.iter_mut();
+        let waits = waits.map(|it| (&mut it.start_ns, &mut it.end_ns, &mut it.slice, None));
+        let pauses = pauses.iter_mut();
+        let pauses = pauses.map(|it| (&mut it.start_ns, &mut it.end_ns, &mut it.slice, None));
+        let spans = spans.iter_mut().map(|it| {
+            let seen_from_ns = Some(it.seen_from_ns);
+            (
+                &mut it.start_ns,
+                &mut it.end_ns,
+                &mut it.slice,
+                seen_from_ns,
+            )
+        });
         let clock = ThawedClock::new(&self.frozen);
-        let mut thawed = Self {
-            frozen: BTreeMap::new(),
-            ..self.clone()
-        };
-        let waits = thawed.waits.iter_mut();
-        let waits = waits.map(|wait| (&mut wait.start_ns, &mut wait.end_ns));
-        let pauses = thawed.pauses.iter_mut();
-        let pauses = pauses.map(|pause| (&mut pause.start_ns, &mut pause.end_ns));
-        let spans = thawed.spans.iter_mut();
-        let spans = spans.map(|span| (&mut span.start_ns, &mut span.end_ns));
-        for (start_ns, end_ns) in waits.chain(pauses).chain(spans) {
+        for (start_ns, end_ns, slice, seen_from_ns) in waits.chain(pauses).chain(spans) {
+            *slice = self.sampling.slice(seen_from_ns.unwrap_or(*start_ns));
             (*start_ns, *end_ns) = (clock.at(*start_ns), clock.at(*end_ns));
         }
-        let begins = self.begins.iter();
-        let begins = begins.map(|(&(lock, thread, end_ns), &begin_ns)| {
-            ((lock, thread, clock.at(end_ns)), clock.at(begin_ns))
-        });
-        thawed.begins = begins.collect();
-        thawed.merge_spans();
-        Some(thawed)
+        if !self.frozen.is_empty() {
+            let old = std::mem::take(begins).into_iter();
+            let thawed = old.map(|((lock, thread, end_ns), begin_ns)| {
+                ((lock, thread, clock.at(end_ns)), clock.at(begin_ns))
+            });
+            *begins = thawed.collect();
+            of_contending.merge_spans();
+            of_contending.first_ns = self.first_ns.map(|first_ns| clock.at(first_ns));
+            of_contending.last_ns = clock.at(self.last_ns);
+        }
+        of_contending
     }
 
     /// Several waits have seen the same hold.
-    pub(super) fn merge_spans(&mut self) {
+    fn merge_spans(&mut self) {
         self.spans
             .sort_unstable_by_key(|span| (span.lock, span.thread, span.start_ns, span.end_ns));
-        let mut merged: Vec<Span> = Vec::with_capacity(self.spans.len());
+        let mut merged: Vec<Span> = Vec::with_capacity(self.spans.len() / 2);
         for span in self.spans.drain(..) {
             match merged.last_mut() {
                 Some(last)
@@ -176,6 +245,8 @@ impl Observed {
                         && span.start_ns <= last.end_ns =>
                 {
                     last.end_ns = last.end_ns.max(span.end_ns);
+                    last.seen_from_ns = last.seen_from_ns.min(span.seen_from_ns);
+                    last.slice = last.slice.min(span.slice);
                 }
                 _ => merged.push(span),
             }
@@ -188,30 +259,69 @@ impl Observed {
         if self.spans.len() > MAX_SPANS && self.spans.len() > 2 * self.merged {
             self.merge_spans();
         }
-        let is_too_much = self.waits.len() > MAX_WAITS
-            || self.pauses.len() > MAX_WAITS
-            || self.merged > MAX_SPANS / 2
-            || self.begins.len() > MAX_SPANS / 2;
-        if is_too_much {
-            let of_waits = self.waits.iter().map(|wait| wait.start_ns);
-            let of_pauses = self.pauses.iter().map(|pause| pause.start_ns);
-            let mut starts: Vec<u64> = of_waits.chain(of_pauses).collect();
-            let middle = starts.len() / 2;
-            let median_ns = match starts.len() {
-                0 => 0,
-                _ => *starts.select_nth_unstable(middle).1,
-            };
-            self.forget_from(median_ns);
+        if self.pauses.len() > MAX_PAUSES {
+            if !self.is_part {
+                self.forget_others();
+            }
+            // Few are left, or it would have to be done again soon.
+            if self.pauses.len() > MAX_PAUSES / 2 && !self.halve() {
+                self.pauses.clear();
+            }
+        }
+        if self.begins.len() > MAX_BEGINS {
+            self.forget_begins();
+        }
+        while self.waits.len() > MAX_WAITS || self.merged > MAX_SPANS / 2 {
+            if !self.halve() {
+                // Nearly all of it was at the same time.
+                self.waits.truncate(MAX_WAITS);
+                self.spans.clear();
+                self.begins.clear();
+                self.merged = 0;
+            }
         }
     }
 
-    fn forget_from(&mut self, until_ns: u64) {
-        self.until_ns = Some(until_ns);
-        self.waits.retain(|wait| wait.start_ns < until_ns);
-        self.pauses.retain(|pause| pause.start_ns < until_ns);
-        self.begins.retain(|&(.., end_ns), _| end_ns < until_ns);
-        self.spans.retain(|span| span.start_ns < until_ns);
+    /// Forgets when holds began that no wait has seen, but for the last ones: waits come later.
+    fn forget_begins(&mut self) {
+        let spans = self.spans.iter();
+        let seen: SeededSet<(LockIndex, ThreadIndex, u64)> = spans
+            .map(|span| (span.lock, span.thread, span.end_ns))
+            .collect();
+        let late_ns = self.last_ns - self.last_ns / 4;
+        self.begins
+            .retain(|hold, _| hold.2 >= late_ns || seen.contains(hold));
+        if self.begins.len() > MAX_BEGINS / 2 && !self.halve() {
+            self.begins.clear();
+        }
+    }
+
+    fn halve(&mut self) -> bool {
+        let is_possible = self
+            .sampling
+            .halve(self.first_ns.unwrap_or(0), self.last_ns);
+        self.forget_what_is_not_kept();
+        is_possible
+    }
+
+    fn forget_what_is_not_kept(&mut self) {
+        let sampling = self.sampling;
+        self.waits.retain(|wait| sampling.keeps(wait.start_ns));
+        self.pauses.retain(|pause| sampling.keeps(pause.start_ns));
+        self.begins
+            .retain(|&(.., end_ns), _| sampling.keeps(end_ns));
+        self.spans.retain(|span| sampling.keeps(span.seen_from_ns));
         self.merge_spans();
+    }
+
+    /// Forgets the pauses of threads that neither had a lock for which others waited, nor waited for one.
+    fn forget_others(&mut self) {
+        let waiting = self.waits.iter().map(|wait| wait.thread);
+        let contending: SeededSet<ThreadIndex> = waiting
+            .chain(self.spans.iter().map(|span| span.thread))
+            .collect();
+        self.pauses
+            .retain(|pause| contending.contains(&pause.thread));
     }
 }
 
@@ -269,6 +379,7 @@ fn waited(wait: &Wait, end_ns: u64) -> Waited {
         unexplained_ns,
         has_ended: wait.ended(),
         mechanism: wait.mechanism,
+        slice: 0,
     }
 }
 

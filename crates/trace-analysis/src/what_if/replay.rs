@@ -7,14 +7,17 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use crate::collections::hash::SeededMap;
+use crate::what_if::busy::Busy;
 use crate::what_if::known_thread::Acquisition;
-use crate::what_if::program::{Program, Step};
+use crate::what_if::program::{Program, Slice, Step};
 
 /// What a lock is like.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct LockRule {
     /// Nobody has to acquire it.
     pub(super) is_removed: bool,
+    /// Affected code releases it at once.
+    pub(super) is_brief: bool,
     /// What affected code does while it holds it takes longer by this factor.
     pub(super) hold_factor: f64,
     /// The same for code that nobody knows.
@@ -23,8 +26,12 @@ pub(super) struct LockRule {
     pub(super) stripes: u32,
     /// A thread that comes while the lock is free takes it, even if others wait.
     pub(super) is_barging: bool,
-    /// Affected code shares it.
+    /// How many threads may have it at once that do not only read.
+    pub(super) permits: u64,
+    /// Affected code only reads, and shares it.
     pub(super) is_shared: bool,
+    /// A trace does not contain which of those who wait gets it.
+    pub(super) is_monitor: bool,
     /// Of those who wait, the one that came last is woken first.
     pub(super) is_last_first: bool,
 }
@@ -42,9 +49,11 @@ impl LockRule {
 /// What is replayed.
 #[derive(Clone, Copy)]
 pub(super) struct Scenario<'a> {
-    pub(super) programs: &'a [Program],
+    pub(super) slices: &'a [Slice],
     /// By the number of the lock.
     pub(super) locks: &'a [LockRule],
+    /// Whether the change affects code, by its number.
+    pub(super) is_affected: &'a [bool],
     /// `None`: a processor for each thread.
     pub(super) processors: Option<u64>,
     /// For what is drawn at random.
@@ -56,14 +65,34 @@ pub(super) struct Scenario<'a> {
 pub(super) struct Replayed {
     /// How long threads waited, by the number of the lock.
     pub(super) waiting_ns: Vec<u64>,
-    /// When each wait began, and how long it was.
-    pub(super) waits: Vec<(u64, u64)>,
+    pub(super) slices: Vec<ReplayedSlice>,
     /// How often threads waited for each other in a cycle, and one of them went on without
     /// its lock.
     pub(super) forced: u64,
+    /// It made a difference which of several threads that waited for a monitor got it.
+    pub(super) had_choice: bool,
+    /// How many threads worked at once, at most.
+    pub(super) most_working: usize,
+}
+
+/// What came of one slice, or of all of a trace.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct ReplayedSlice {
+    /// How long threads are busy, by part of the time; of several slices each is one part.
+    pub(super) parts: Vec<Busy>,
+    /// When each wait began, and how long it was.
+    pub(super) waits: Vec<(u64, u64)>,
 }
 
 impl Replayed {
+    /// How long threads are busy, by part of the time.
+    pub(super) fn parts(&self) -> Vec<Busy> {
+        self.slices
+            .iter()
+            .flat_map(|slice| slice.parts.iter().copied())
+            .collect()
+    }
+
     pub(super) fn total_ns(&self) -> u64 {
         self.waiting_ns
             .iter()
@@ -97,7 +126,7 @@ struct Wish {
 #[derive(Clone, Copy, Debug)]
 struct Held {
     lock: usize,
-    /// `None` of a thread that went on without its lock.
+    /// `None` of a thread that went on without its lock, or that nobody disturbs.
     place: Option<usize>,
     is_reader: bool,
     factor: f64,
@@ -109,12 +138,17 @@ struct ThreadState {
     held: Vec<Held>,
     wish: Option<Wish>,
     acquisitions: u64,
+    /// The part that it is in, since when, and how long it has waited for locks since.
+    part: usize,
+    since_ns: u64,
+    waited_ns: u64,
 }
 
 /// A lock, or one stripe of it.
 #[derive(Clone, Default)]
 struct Place {
-    is_written: bool,
+    /// How many have it that do not only read.
+    writers: u64,
     readers: u64,
     queue: VecDeque<usize>,
     /// Somebody was woken who will try to get the lock.
@@ -123,8 +157,20 @@ struct Place {
     awake: Option<usize>,
 }
 
+impl Place {
+    /// Whether a thread can have it that only reads, or one that does not.
+    fn is_open(&self, is_reader: bool, permits: u64) -> bool {
+        match is_reader {
+            true => self.writers == 0,
+            false => self.writers < permits && self.readers == 0,
+        }
+    }
+}
+
 struct Replay<'a> {
     scenario: Scenario<'a>,
+    /// Those of the slice.
+    programs: &'a [Program],
     /// First one of each lock; then those of further stripes, as they come.
     places: Vec<Place>,
     /// The places of these, by lock and number.
@@ -141,6 +187,7 @@ struct Replay<'a> {
     /// How many were put into both.
     count: u64,
     replayed: Replayed,
+    slice: ReplayedSlice,
 }
 
 /// Replays a scenario to its end.
@@ -157,20 +204,40 @@ pub(super) fn replay(scenario: Scenario<'_>) -> Replayed {
         count: 0,
         replayed: Replayed {
             waiting_ns: vec![0; scenario.locks.len()],
-            waits: Vec::new(),
+            slices: Vec::with_capacity(scenario.slices.len()),
             forced: 0,
+            had_choice: false,
+            most_working: 0,
         },
+        programs: &[],
+        slice: ReplayedSlice::default(),
         scenario,
     };
-    for (thread, program) in scenario.programs.iter().enumerate() {
-        replay.threads.push(ThreadState::default());
-        replay.at(program.start_ns, Happening::GoesOn(thread));
+    for programs in scenario.slices {
+        replay.replay_slice(programs);
     }
-    replay.run();
     replay.replayed
 }
 
-impl Replay<'_> {
+impl<'a> Replay<'a> {
+    /// Replays a slice, in which all locks are free at first.
+    fn replay_slice(&mut self, programs: &'a [Program]) {
+        self.programs = programs;
+        (self.now_ns, self.worked_ns, self.forced) = (0, 0, 0);
+        self.places.iter_mut().for_each(|place| place.awake = None);
+        self.threads.clear();
+        for (thread, program) in programs.iter().enumerate() {
+            self.threads.push(ThreadState {
+                since_ns: program.start_ns,
+                ..ThreadState::default()
+            });
+            self.at(program.start_ns, Happening::GoesOn(thread));
+        }
+        self.run();
+        let slice = std::mem::take(&mut self.slice);
+        self.replayed.slices.push(slice);
+    }
+
     fn at(&mut self, time_ns: u64, happening: Happening) {
         self.count += 1;
         self.happenings
@@ -240,8 +307,9 @@ impl Replay<'_> {
 
     /// Lets a thread take its next steps, until one takes time.
     fn go_on(&mut self, thread: usize) {
-        let steps = &self.scenario.programs[thread].steps;
+        let steps = &self.programs[thread].steps;
         while let Some(&step) = steps.get(self.threads[thread].next) {
+            self.end_parts(thread);
             self.threads[thread].next += 1;
             match step {
                 Step::Work { wall_ns, cpu_ns } => {
@@ -252,14 +320,17 @@ impl Replay<'_> {
                     let own_ns = self.in_holds(thread, own_ns);
                     self.count += 1;
                     let done = self.worked_ns.saturating_add(own_ns);
-                    return self.work.push(Reverse((done, self.count, thread)));
+                    self.work.push(Reverse((done, self.count, thread)));
+                    let working = self.work.len();
+                    self.replayed.most_working = self.replayed.most_working.max(working);
+                    return;
                 }
                 Step::Pause(duration_ns) => {
                     let duration_ns = self.in_holds(thread, duration_ns);
                     return self.after(duration_ns, Happening::GoesOn(thread));
                 }
                 Step::GiveUp(duration_ns, lock) => {
-                    self.add_wait(lock, self.now_ns, duration_ns);
+                    self.add_wait(thread, lock, self.now_ns, duration_ns);
                     return self.after(duration_ns, Happening::GoesOn(thread));
                 }
                 Step::Release(lock) => self.release(thread, lock),
@@ -270,8 +341,27 @@ impl Replay<'_> {
                 }
             }
         }
+        self.end_parts(thread);
         for lock in std::mem::take(&mut self.threads[thread].held) {
             self.leave(lock);
+        }
+    }
+
+    /// Adds up the parts whose steps are done.
+    fn end_parts(&mut self, thread: usize) {
+        let program = &self.programs[thread];
+        let state = &mut self.threads[thread];
+        while let Some(part) = program.parts.get(state.part)
+            && part.until_step <= state.next
+        {
+            let busy_ns = (self.now_ns - state.since_ns).saturating_sub(part.away_ns);
+            let parts = &mut self.slice.parts;
+            if parts.len() <= part.part {
+                parts.resize(part.part + 1, Busy::default());
+            }
+            parts[part.part].add(program.weight(), busy_ns, state.waited_ns);
+            state.part += 1;
+            (state.since_ns, state.waited_ns) = (self.now_ns, 0);
         }
     }
 
@@ -289,6 +379,16 @@ impl Replay<'_> {
     fn acquire(&mut self, thread: usize, acquisition: Acquisition) -> bool {
         let rule = self.scenario.locks[acquisition.lock];
         if rule.is_removed {
+            return false;
+        }
+        if acquisition.is_private {
+            let factor = self.factor(acquisition);
+            self.threads[thread].held.push(Held {
+                lock: acquisition.lock,
+                place: None,
+                is_reader: acquisition.is_shared,
+                factor,
+            });
             return false;
         }
         let state = &mut self.threads[thread];
@@ -345,7 +445,9 @@ impl Replay<'_> {
 
     /// Whether a thread that wants a lock would share it.
     fn is_reader(&self, wish: &Wish) -> bool {
-        wish.acquisition.is_affected && self.scenario.locks[wish.acquisition.lock].is_shared
+        let acquisition = wish.acquisition;
+        let is_made_reader = self.scenario.locks[acquisition.lock].is_shared;
+        acquisition.is_shared || is_made_reader && acquisition.code.is_in(self.scenario.is_affected)
     }
 
     /// Takes the lock that a thread wants, if it may.
@@ -356,7 +458,7 @@ impl Replay<'_> {
         let rule = self.scenario.locks[wish.acquisition.lock];
         let is_reader = self.is_reader(&wish);
         let place = &self.places[wish.place];
-        let is_open = !place.is_written && (is_reader || place.readers == 0);
+        let is_open = place.is_open(is_reader, rule.permits);
         let first = place.queue.front();
         let may_pass = match first {
             None => true,
@@ -373,7 +475,7 @@ impl Replay<'_> {
         let place = &mut self.places[wish.place];
         match is_reader {
             true => place.readers += 1,
-            false => place.is_written = true,
+            false => place.writers += 1,
         }
         true
     }
@@ -385,20 +487,33 @@ impl Replay<'_> {
         };
         let is_reader = self.is_reader(&wish);
         let lock = wish.acquisition.lock;
+        let factor = self.factor(wish.acquisition);
         self.threads[thread].held.push(Held {
             lock,
             place: Some(wish.place),
             is_reader,
-            factor: self.scenario.locks[lock].factor(wish.acquisition.is_affected),
+            factor,
         });
-        self.add_wait(lock, wish.since_ns, self.now_ns - wish.since_ns);
+        self.add_wait(thread, lock, wish.since_ns, self.now_ns - wish.since_ns);
+        let code = wish.acquisition.code;
+        if self.scenario.locks[lock].is_brief && code.is_in(self.scenario.is_affected) {
+            self.release(thread, lock);
+        }
     }
 
-    fn add_wait(&mut self, lock: usize, start_ns: u64, duration_ns: u64) {
-        let waiting_ns = &mut self.replayed.waiting_ns[lock];
-        *waiting_ns = waiting_ns.saturating_add(duration_ns);
+    /// How many times as long the thread takes for what it does with the lock.
+    fn factor(&self, acquisition: Acquisition) -> f64 {
+        let is_affected = acquisition.code.is_in(self.scenario.is_affected);
+        self.scenario.locks[acquisition.lock].factor(is_affected)
+    }
+
+    fn add_wait(&mut self, thread: usize, lock: usize, start_ns: u64, duration_ns: u64) {
+        let of_thread_ns = &mut self.threads[thread].waited_ns;
+        for sum_ns in [&mut self.replayed.waiting_ns[lock], of_thread_ns] {
+            *sum_ns = sum_ns.saturating_add(duration_ns);
+        }
         if duration_ns > 0 {
-            self.replayed.waits.push((start_ns, duration_ns));
+            self.slice.waits.push((start_ns, duration_ns));
         }
     }
 
@@ -417,7 +532,7 @@ impl Replay<'_> {
         let left = &mut self.places[place];
         match held.is_reader {
             true => left.readers -= 1,
-            false => left.is_written = false,
+            false => left.writers -= 1,
         }
         self.wake_next(held.lock, place);
     }
@@ -434,6 +549,7 @@ impl Replay<'_> {
             let (Some(&next), false) = (next, place.is_waking) else {
                 return;
             };
+            self.replayed.had_choice |= place.queue.len() > 1 && rule.is_monitor;
             let Some(wish) = self.threads[next].wish else {
                 return;
             };
@@ -442,8 +558,7 @@ impl Replay<'_> {
                 false => wish.acquisition.wake_ns,
             };
             if rule.is_barging {
-                let is_open = !place.is_written && (place.readers == 0 || self.is_reader(&wish));
-                if is_open {
+                if place.is_open(self.is_reader(&wish), rule.permits) {
                     self.places[at].is_waking = true;
                     self.after(wake_ns, Happening::Wakes(next));
                 }
@@ -498,12 +613,13 @@ impl Replay<'_> {
             self.replayed.forced += 1;
             self.unqueue(thread, wish.place);
             let lock = wish.acquisition.lock;
-            self.add_wait(lock, wish.since_ns, self.now_ns - wish.since_ns);
+            self.add_wait(thread, lock, wish.since_ns, self.now_ns - wish.since_ns);
+            let factor = self.factor(wish.acquisition);
             self.threads[thread].held.push(Held {
                 lock,
                 place: None,
                 is_reader: false,
-                factor: self.scenario.locks[lock].factor(wish.acquisition.is_affected),
+                factor,
             });
             self.go_on(thread);
         }
@@ -521,7 +637,7 @@ fn scaled(value: u64, numerator: u64, denominator: u64) -> u64 {
 }
 
 /// A number that looks random, the same for the same arguments (splitmix64).
-fn mixed(seed: u64, thread: u64, number: u64) -> u64 {
+pub(super) fn mixed(seed: u64, thread: u64, number: u64) -> u64 {
     let mut bits = seed
         .wrapping_mul(0x9e37_79b9_7f4a_7c15)
         .wrapping_add(thread.wrapping_mul(0xd1b5_4a32_d192_ed03))

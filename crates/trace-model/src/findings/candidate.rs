@@ -169,6 +169,7 @@ impl Candidates<'_> {
             confidence: confidence::of(&facts, cause.safepoint_ns),
             start_up_only: self.is_start_up_only(cause),
             saving: None,
+            unreliable: None,
             selection: self.selection(candidate, &owner_key),
             lock_class,
         }

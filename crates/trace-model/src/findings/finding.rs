@@ -69,6 +69,8 @@ pub struct Finding {
     pub start_up_only: bool,
     /// The saving by a fix, if it was [predicted](Finding::predict_saving).
     pub saving: Option<Saving>,
+    /// Why it cannot be predicted: replays of the trace as it is miss what the trace says.
+    pub unreliable: Option<&'static str>,
     /// The waits that it is about.
     pub selection: WaitSelection,
 }
@@ -144,12 +146,20 @@ pub struct FindingConfidence {
     pub notes: Vec<String>,
 }
 
-/// The saving if code held a lock for no time: no remedy for that code alone can do more.
+/// The saving if code did after the release of a lock what it does while it holds the lock.
 ///
 /// Each replay of the trace finds a share that is saved, relative to its replay of the trace as it is. The
 /// replays differ in what they assume where the trace says nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Saving {
+    /// How many times as fast the threads that contend would do the same work.
+    pub speedup: f64,
+    /// The least that it may be.
+    pub speedup_least: f64,
+    /// The most that it may be.
+    pub speedup_most: f64,
+    /// `work`: the program would be done sooner, or do more. `latency`: requests would be answered sooner.
+    pub speedup_of: &'static str,
     /// The mean share of all time waited for locks, for the same work: 1 is all of it. Negative if threads
     /// would wait even longer elsewhere.
     pub share: f64,
@@ -157,7 +167,6 @@ pub struct Saving {
     pub share_at_most: f64,
     /// The smallest share of a replay.
     pub share_at_least: f64,
-    /// The end of the time that was replayed, in nanoseconds since the trace's start, if the trace is too
-    /// large.
-    pub until_ns: Option<u64>,
+    /// The share of the time of the trace that was replayed: 1, or less if the trace is too large.
+    pub replayed_share: f64,
 }

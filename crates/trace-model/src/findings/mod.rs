@@ -87,7 +87,8 @@ impl Conclusions {
         for finding in &mut self.findings {
             finding.predict_saving(what_if, processors, entities);
         }
-        sort_by_saving(&mut self.findings, self.contention_ns);
+        let waiting_share = what_if.waiting_share(processors, entities);
+        sort_by_saving(&mut self.findings, self.contention_ns, waiting_share);
     }
 }
 

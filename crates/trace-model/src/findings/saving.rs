@@ -1,21 +1,30 @@
 //! Predicts what a fix saves at most.
 
 use trace_analysis::{
-    ChainIndex, Entities, LockChange, OwnerCode, Prediction, Question, Replay, Value, WhatIf,
+    ChainIndex, Effect, Entities, LockChange, OwnerCode, Prediction, Question, Replay, Speedup,
+    Value, WhatIf,
 };
 
 use super::finding::{Finding, Saving};
 
-/// Returns the saving of a prediction; `None` without replays.
-fn predicted(prediction: &Prediction) -> Option<Saving> {
-    let shares = || prediction.replays.iter().map(saved_share);
-    let after = prediction.after_ns as f64 / prediction.before_ns.max(1) as f64;
-    Some(Saving {
+/// Returns the saving that is predicted.
+fn saving(prediction: &Prediction, effect: &Effect) -> Saving {
+    let reliable = prediction.replays.iter().filter(|it| it.is_reliable);
+    let shares = reliable.map(saved_share);
+    let after = effect.after_ns as f64 / prediction.before_ns.max(1) as f64;
+    let Speedup {
+        of, factor, range, ..
+    } = effect.speedup;
+    Saving {
+        speedup: factor,
+        speedup_least: range.0,
+        speedup_most: range.1,
+        speedup_of: of.name(),
         share: 1.0 - after,
-        share_at_most: shares().max_by(f64::total_cmp)?,
-        share_at_least: shares().min_by(f64::total_cmp)?,
-        until_ns: prediction.until_ns,
-    })
+        share_at_most: shares.clone().fold(f64::NEG_INFINITY, f64::max),
+        share_at_least: shares.fold(f64::INFINITY, f64::min),
+        replayed_share: prediction.replayed_share,
+    }
 }
 
 fn saved_share(replay: &Replay) -> f64 {
@@ -38,7 +47,7 @@ impl Finding {
         let is_called = |value: Value, key: &str| value.key(entities) == key;
         let code = OwnerCode::new(|value| is_called(value, &owner.key));
         let prediction = what_if.predict(&Question {
-            change: LockChange::Holds(0.0),
+            change: LockChange::MovedOut,
             is_changed: |lock| {
                 is_called(Value::of_lock_class(lock, entities), &self.lock_class.key)
                     && entities.initialized_class(lock).is_none()
@@ -50,7 +59,10 @@ impl Finding {
             entities,
         });
         if prediction.locks.iter().any(|lock| lock.is_changed) {
-            self.saving = predicted(&prediction);
+            match &prediction.effect {
+                Ok(effect) => self.saving = Some(saving(&prediction, effect)),
+                Err(reason) => self.unreliable = Some(reason.name()),
+            }
         }
     }
 
@@ -60,13 +72,17 @@ impl Finding {
     }
 }
 
-/// Sorts findings by what they save at most, deadlocks and hangs first. A finding without a prediction counts with all
-/// of its waiting. `contention_ns` is how long threads waited for locks while the process ran.
-pub(super) fn sort_by_saving(findings: &mut [Finding], contention_ns: u64) {
-    let at_most_ns = |finding: &Finding| match &finding.saving {
-        Some(saving) => saving.share_at_most * contention_ns as f64,
-        None => finding.duration_ns.ns() as f64,
+/// Sorts findings by how much sooner the work would be done, deadlocks and hangs first. A finding without a
+/// prediction counts as if all of its waiting were gone. `contention_ns` is how long threads waited for locks while the
+/// process ran, and `waiting_share` the share of the time in which they were busy.
+pub(super) fn sort_by_saving(findings: &mut [Finding], contention_ns: u64, waiting_share: f64) {
+    let speedup = |finding: &Finding| match &finding.saving {
+        Some(saving) => saving.speedup,
+        None => {
+            let share = finding.duration_ns.ns() as f64 / contention_ns.max(1) as f64;
+            1.0 / (1.0 - waiting_share * share.min(1.0)).max(f64::MIN_POSITIVE)
+        }
     };
     let hangs = findings.partition_point(|finding| finding.hang);
-    findings[hangs..].sort_by(|a, b| at_most_ns(b).total_cmp(&at_most_ns(a)));
+    findings[hangs..].sort_by(|a, b| speedup(b).total_cmp(&speedup(a)));
 }

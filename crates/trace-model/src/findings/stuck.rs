@@ -120,6 +120,7 @@ impl Stuck<'_> {
             },
             start_up_only: false,
             saving: None,
+            unreliable: None,
             selection: WaitSelection {
                 kinds,
                 filter: vec![Condition {

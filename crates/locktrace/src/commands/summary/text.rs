@@ -9,7 +9,7 @@ use trace_report::style::{BOLD, DIM};
 use trace_report::{facts, still_waiting};
 
 use super::summarize::Summary;
-use crate::text::human::{count, duration, percent, plural};
+use crate::text::human::{count, duration, factor, percent, plural};
 
 /// Lines are not longer than that, however wide the terminal.
 const MAX_WIDTH: usize = 100;
@@ -211,6 +211,13 @@ fn add_figures(text: &mut String, finding: &Finding, width: usize) {
         finding.mean_waiters,
     );
     line(text, "wall time", &wrapped(&run, width, VALUE_INDENT));
+    if finding.unreliable.is_some() {
+        line(
+            text,
+            "saves",
+            "unknown: replays of the trace do not reproduce its waiting",
+        );
+    }
     if let Some(saving) = &finding.saving {
         line(
             text,
@@ -220,18 +227,23 @@ fn add_figures(text: &mut String, finding: &Finding, width: usize) {
     }
 }
 
-/// What it would save if the code held the lock for no time, as replays of the trace find.
+/// What it would save if the code did its work after the release, as replays of the trace find.
 fn savings(saving: &Saving) -> String {
-    let until = match saving.until_ns {
-        Some(until_ns) => format!(" in the first {}", duration(until_ns)),
-        None => String::new(),
+    let what = match saving.speedup_of {
+        "latency" => "the time that requests take",
+        _ => "the time for the same work",
     };
-    let share = |share: f64| percent(share.max(0.0));
+    let slices = match saving.replayed_share < 1.0 {
+        true => format!(", from {} of the time", percent(saving.replayed_share)),
+        false => String::new(),
+    };
     format!(
-        "at most {} of all waiting for locks{until} ({} on average, {} at least)",
-        share(saving.share_at_most),
-        share(saving.share),
-        share(saving.share_at_least),
+        "{} of {what}: {} as fast ({} to {}), and {} of all waiting for locks{slices}",
+        percent((1.0 - 1.0 / saving.speedup).max(0.0)),
+        factor(saving.speedup),
+        factor(saving.speedup_least),
+        factor(saving.speedup_most),
+        percent(saving.share.max(0.0)),
     )
 }
 

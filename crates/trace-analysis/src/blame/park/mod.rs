@@ -18,7 +18,7 @@
 //!   of the owner ([`waker`]).
 
 mod analyzer;
-mod code;
+pub(crate) mod code;
 mod dispatcher;
 mod ownership;
 mod recent_wakers;
