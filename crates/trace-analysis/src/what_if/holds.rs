@@ -278,7 +278,8 @@ impl Seen {
                 let released_ns = seen.released.last_until(hold.thread, hold.start_ns);
                 usual_ns.max(awake_ns).max(released_ns)
             });
-            hold.start_ns = hold.start_ns.min(begin_ns.max(free_ns));
+            let seen_ns = threads[hold.thread].had_acquired_ns(hold.start_ns, hold.end_ns);
+            hold.start_ns = seen_ns.min(begin_ns.max(free_ns));
             seen.owners[hold.lock].push(OwnedFrom {
                 since_ns: hold.start_ns,
                 thread: hold.thread,

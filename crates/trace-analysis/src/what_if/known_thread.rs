@@ -84,6 +84,18 @@ impl Known {
         }
     }
 
+    /// When a thread had acquired a lock that it was seen with then, until a time: before it began to wait
+    /// for something else, if it did. The thread that saw it came later.
+    pub(super) fn had_acquired_ns(&self, seen_ns: u64, until_ns: u64) -> u64 {
+        let at = self
+            .blocks
+            .partition_point(|&(_, end_ns, _)| end_ns <= seen_ns);
+        match self.blocks.get(at) {
+            Some(&(start_ns, end_ns, _)) if end_ns < until_ns => start_ns.min(seen_ns),
+            _ => seen_ns,
+        }
+    }
+
     pub(super) fn add_hold(&mut self, hold: Hold) {
         let start_ns = self.outside_of_blocks(hold.start_ns);
         let end_ns = self.outside_of_blocks(hold.end_ns);
