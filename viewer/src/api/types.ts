@@ -96,7 +96,7 @@ export interface Finding {
   locks: number;
   confidence: { level: "high" | "medium" | "low"; free_ns: number; unknown_ns: number; safepoint_ns: number; notes: string[] };
   start_up_only: boolean;
-  /** How many times as fast the same work is done, and shares of all waiting for locks, if the code held them for no time; null where unknown. */
+  /** How many times as fast the same work is done, and shares of all waiting for locks, if the code did after the release what it does under them; null where unknown. */
   saving: {
     speedup: number; speedup_least: number; speedup_most: number; speedup_of: "work" | "latency";
     share: number; share_at_most: number; share_at_least: number; replayed_share: number;

@@ -107,7 +107,7 @@ function savingHelp(saving: NonNullable<Finding["saving"]>): string {
   const share = (share: number) => percent(Math.max(share, 0));
   const of = saving.speedup_of === "work" ? "The same work is done" : "The same requests are answered";
   const slices = saving.replayed_share < 1 ? `, from ${share(saving.replayed_share)} of the time` : "";
-  return `If this code held the lock for no time. ${of} ×${saving.speedup_least.toFixed(2)} to ×${saving.speedup_most.toFixed(2)} as fast; ${share(saving.share)} of all waiting for locks is gone${slices}`;
+  return `If this code did after the release what it does under the lock. ${of} ×${saving.speedup_least.toFixed(2)} to ×${saving.speedup_most.toFixed(2)} as fast; ${share(saving.share)} of all waiting for locks is gone${slices}`;
 }
 
 function FindingCard({ finding, rank }: { finding: Finding; rank: number }) {
