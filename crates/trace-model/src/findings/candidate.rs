@@ -12,7 +12,8 @@ use super::facts::{Condition, Facts, ReaderQueue};
 use super::finding::{
     Code, Finding, LISTED_PLACES, LISTED_WAITERS, Named, OwnerPlace, Through, WaitingCode,
 };
-use super::{Run, confidence, pattern, quiet};
+use super::run::Run;
+use super::{confidence, pattern, quiet};
 use crate::hash::SeededSet;
 use crate::selection::{self, Kind, WaitSelection};
 use crate::sum::Sum;

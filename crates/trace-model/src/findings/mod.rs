@@ -13,11 +13,12 @@ mod finding;
 mod hang;
 mod pattern;
 mod quiet;
+mod run;
 mod saving;
 mod stuck;
 mod unexplained;
 
-use trace_analysis::{Entities, StillBlocked, ThreadLife, WaitKind, WhatIf};
+use trace_analysis::{Entities, StillBlocked, WaitKind, WhatIf};
 
 use self::candidate::Candidates;
 use self::code::CodeNames;
@@ -30,23 +31,11 @@ pub use finding::{
 };
 pub use hang::{HangHolder, HangRecord, HangThread, hangs};
 pub use quiet::{OtherWaits, Quiet};
+pub use run::Run;
 pub use unexplained::UnexplainedThreads;
 
 /// The most findings: a person reads no more.
 const MAX_FINDINGS: usize = 5;
-
-/// The first tenth of a run is its start.
-const START_PART: u64 = 10;
-/// A shorter run is all start-up.
-const MIN_RUN_NS: u64 = 5_000_000_000;
-
-impl Run<'_> {
-    /// Returns when the start is over, in nanoseconds since the trace's start; `None` of a short run, and of several.
-    fn start_ns(&self) -> Option<u64> {
-        let has_start = self.traces == 1 && self.duration_ns >= MIN_RUN_NS;
-        has_start.then_some(self.duration_ns / START_PART)
-    }
-}
 
 /// What follows from the evidence.
 #[derive(Clone, Debug, Default)]
@@ -63,17 +52,6 @@ pub struct Conclusions {
     pub other_waits: Vec<OtherWaits>,
     /// Threads most of whose time is in no recorded wait; of one trace.
     pub unexplained: Vec<UnexplainedThreads>,
-}
-
-/// The traces that conclusions are about.
-#[derive(Clone, Copy, Debug)]
-pub struct Run<'a> {
-    /// How many there are.
-    pub traces: usize,
-    /// How long they are together, in nanoseconds.
-    pub duration_ns: u64,
-    /// When the threads of the only trace lived.
-    pub lives: &'a [ThreadLife],
 }
 
 impl Conclusions {

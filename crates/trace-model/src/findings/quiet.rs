@@ -3,9 +3,9 @@
 use serde::Serialize;
 use trace_analysis::{Value, WaitKind};
 
-use super::Run;
 use super::code::CodeNames;
 use super::evidence::{Evidence, KindEvidence};
+use super::run::Run;
 use crate::sum::Sum;
 
 /// The share of the run in which anybody is blocked, up to which no lock matters.

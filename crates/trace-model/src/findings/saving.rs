@@ -72,8 +72,8 @@ impl Finding {
     }
 }
 
-/// Sorts findings by how much sooner the work would be done, deadlocks and hangs first. A finding without a
-/// prediction counts as if all of its waiting were gone. `contention_ns` is how long threads waited for locks while the
+/// Sorts findings by how much sooner the work would be done, deadlocks and hangs first, and last what is only at
+/// the start. A finding without a prediction counts as if all of its waiting were gone. `contention_ns` is how long threads waited for locks while the
 /// process ran, and `waiting_share` the share of the time in which they were busy.
 pub(super) fn sort_by_saving(findings: &mut [Finding], contention_ns: u64, waiting_share: f64) {
     let speedup = |finding: &Finding| match &finding.saving {
@@ -84,5 +84,8 @@ pub(super) fn sort_by_saving(findings: &mut [Finding], contention_ns: u64, waiti
         }
     };
     let hangs = findings.partition_point(|finding| finding.hang);
-    findings[hangs..].sort_by(|a, b| speedup(b).total_cmp(&speedup(a)));
+    findings[hangs..].sort_by(|a, b| {
+        let order = a.start_up_only.cmp(&b.start_up_only);
+        order.then_with(|| speedup(b).total_cmp(&speedup(a)))
+    });
 }
