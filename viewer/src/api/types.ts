@@ -80,6 +80,8 @@ export interface Finding {
   through: { lock_class: Named; owner: Named; duration_ns: number }[];
   /** Where the owner was, by samples that cover `owner_sampled` of its time. */
   owner_places: { place: string; share: number }[];
+  /** Of waits for other threads: who called the code that woke them. */
+  owner_callers: { place: string; share: number }[];
   owner_sampled: number;
   duration_ns: number;
   share: number;

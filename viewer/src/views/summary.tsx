@@ -146,6 +146,9 @@ function FindingCard({ finding, rank }: { finding: Finding; rank: number }) {
               {duration(duration_ns)} of it for <CodeName text={lock_class.label} />, whose owner <CodeName text={owner.label} /> waited for this lock itself
             </span>
           ))}
+          {finding.owner_callers.length > 0 && (
+            <span class="small">Called by {finding.owner_callers.map(({ place, share }) => `${place} (${percent(share)})`).join(", ")}</span>
+          )}
           {finding.owner_places.length > 0 && (
             <span class="small">
               The owner was in {finding.owner_places.map(({ place, share }) => `${place} (${percent(share)})`).join(", ")}

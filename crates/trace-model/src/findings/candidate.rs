@@ -1,5 +1,7 @@
 //! Candidates for findings: causes of waiting, and the facts about them.
 
+use std::collections::BTreeMap;
+
 use trace_analysis::{
     Aspect, ChainIndex, ClassIndex, Owner, ThreadIndex, UnknownOwner, Value, WaitKind,
 };
@@ -154,6 +156,7 @@ impl Candidates<'_> {
             waiter_sites: facts.waiter_sites,
             through: self.through(cause),
             owner_places: self.owner_places(cause),
+            owner_callers: self.owner_callers(candidate),
             owner_sampled: sampled_share(cause),
             duration_ns: cause.duration_ns,
             share: facts.share,
@@ -242,7 +245,7 @@ impl Candidates<'_> {
             one_at_a_time: cause.parts_have_places
                 && (cause.coverage.mixed_ns() as f64) < FEW_OVERLAPS * covered.duration_ns as f64,
             periods: covered.periods,
-            covered_ns: covered.duration_ns,
+            periods_ns: covered.periods_ns,
             run_ns: self.run.duration_ns,
             waiter_sites: cause.waiters.len() as u64,
             waking_waiters: self.waking_waiters(candidate),
@@ -395,21 +398,22 @@ impl Candidates<'_> {
         if sampled_share(cause) < MIN_SAMPLED {
             return Vec::new();
         }
-        let sampled_ns = cause.samples.total_ns();
-        let mut places = std::collections::BTreeMap::<String, u64>::new();
-        for (chain, sum) in cause.samples.iter() {
-            *places.entry(self.names.place(chain)).or_default() += sum.duration_ns;
+        let samples = cause.samples.iter();
+        let samples = samples.map(|(chain, sum)| (self.names.place(chain), sum.duration_ns));
+        listed_places(samples, cause.samples.total_ns())
+    }
+
+    /// Returns for whom the code that woke threads did so, as a pool gives back what its caller had borrowed.
+    fn owner_callers(&self, candidate: &Candidate<'_>) -> Vec<OwnerPlace> {
+        if candidate.kind != WaitKind::Conditional {
+            return Vec::new();
         }
-        let mut places: Vec<_> = places.into_iter().collect();
-        places.sort_by_key(|&(_, duration_ns)| std::cmp::Reverse(duration_ns));
-        let listed = places
-            .into_iter()
-            .take(LISTED_PLACES)
-            .map(|(place, duration_ns)| OwnerPlace {
-                place,
-                share: duration_ns as f64 / sampled_ns as f64,
-            });
-        listed.collect()
+        let class = self.names.lock_class(candidate.key.lock_class);
+        let chains = candidate.cause.chains.iter();
+        let callers = chains.filter_map(|(chain, sum)| {
+            Some((self.names.caller_of_code(chain, class)?, sum.duration_ns))
+        });
+        listed_places(callers, candidate.cause.duration_ns.ns())
     }
 
     fn is_start_up_only(&self, cause: &Cause) -> bool {
@@ -464,6 +468,22 @@ impl Candidates<'_> {
             label: self.names.label(value),
         }
     }
+}
+
+/// Returns the places with the most time, with their shares of the whole.
+fn listed_places(times_ns: impl Iterator<Item = (String, u64)>, whole_ns: u64) -> Vec<OwnerPlace> {
+    let mut places = BTreeMap::<String, u64>::new();
+    for (place, duration_ns) in times_ns {
+        *places.entry(place).or_default() += duration_ns;
+    }
+    let mut places: Vec<_> = places.into_iter().collect();
+    places.sort_by_key(|&(_, duration_ns)| std::cmp::Reverse(duration_ns));
+    let listed = places.into_iter().take(LISTED_PLACES);
+    let listed = listed.map(|(place, duration_ns)| OwnerPlace {
+        place,
+        share: duration_ns as f64 / whole_ns.max(1) as f64,
+    });
+    listed.collect()
 }
 
 /// Returns the share of the time of direct owners in which it is known where they were, 0 to 1.

@@ -79,6 +79,21 @@ impl<'a> CodeNames<'a> {
         self.label(method.unwrap_or(Value::Chain(chain)))
     }
 
+    /// Returns the method of the program that called the code in a chain: the first of another class.
+    pub(crate) fn caller_of_code(
+        &self,
+        chain: ChainIndex,
+        class: Option<ClassIndex>,
+    ) -> Option<String> {
+        let frames = self.frames_from_code(chain, class);
+        let own_class = self.class_of(frames.first()?);
+        let mut callers = frames
+            .iter()
+            .filter(|frame| self.class_of(frame) != own_class);
+        let caller = callers.find(|frame| self.methods.is_program(frame.method, self.entities))?;
+        Some(self.label(Value::Method(caller.method)))
+    }
+
     /// Returns where a thread was: the innermost method of the program itself, and what it called.
     pub(crate) fn place(&self, chain: ChainIndex) -> String {
         let frames = self.entities.chain(chain).frames();

@@ -46,9 +46,9 @@ pub(crate) struct Facts {
     pub(crate) site_largest_waits: u64,
     /// Whether threads nearly always waited for one of these locks at a time.
     pub(crate) one_at_a_time: bool,
-    /// The number of times without a gap in which any thread waited, and their duration.
+    /// The number of times without a gap in which any thread waited, but for short ones, and their duration.
     pub(crate) periods: u64,
-    pub(crate) covered_ns: u64,
+    pub(crate) periods_ns: u64,
     /// The duration of the traces.
     pub(crate) run_ns: u64,
     /// The number of methods that waited.

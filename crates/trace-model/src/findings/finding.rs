@@ -36,6 +36,9 @@ pub struct Finding {
     /// Where the owner was, by samples of its stack, the most time first; three at most. Empty if too little
     /// of its time was sampled.
     pub owner_places: Vec<OwnerPlace>,
+    /// Of waits for other threads: the methods that called the code which woke them, the most time first; three at
+    /// most.
+    pub owner_callers: Vec<OwnerPlace>,
     /// The share of the owner's time that was sampled, 0 to 1.
     pub owner_sampled: f64,
     /// The time waited because of it, in nanoseconds.

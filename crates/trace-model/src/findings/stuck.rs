@@ -97,6 +97,7 @@ impl Stuck<'_> {
             waiter_sites,
             through: Vec::new(),
             owner_places: Vec::new(),
+            owner_callers: Vec::new(),
             owner_sampled: 0.0,
             duration_ns,
             share: duration_ns.of(total_ns),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use trace_analysis::WaitKind;
-use trace_model::{Code, Finding, OtherWaits, Quiet, Saving, UnexplainedThreads};
+use trace_model::{Code, Finding, OtherWaits, OwnerPlace, Quiet, Saving, UnexplainedThreads};
 use trace_report::name::printable;
 use trace_report::style::{BOLD, DIM};
 use trace_report::{facts, still_waiting};
@@ -30,7 +30,9 @@ pub(super) fn render(summary: &Summary, width: Option<usize>) -> String {
     facts::add_frozen(&mut text, found.frozen_ns, totals.duration_ns);
     still_waiting::write(&mut text, &summary.traces, &summary.entities);
     let width = width.unwrap_or(MAX_WIDTH).clamp(40, MAX_WIDTH);
-    if let Some(quiet) = &found.quiet {
+    if let Some(quiet) = &found.quiet
+        && found.findings.is_empty()
+    {
         add_quiet(&mut text, quiet, width);
     } else if found.findings.is_empty() {
         text.push_str("\nNo code made others wait long enough to be worth a finding.\n");
@@ -135,6 +137,10 @@ fn add_finding(text: &mut String, number: usize, finding: &Finding, width: usize
         line(text, role, place(owner));
         called_from(text, owner);
     }
+    if !finding.owner_callers.is_empty() {
+        let callers = places(&finding.owner_callers);
+        line(text, "called by", &wrapped(&callers, width, VALUE_INDENT));
+    }
     if !finding.owner_places.is_empty() {
         line(text, "owner in", &owner_places(finding, width));
     }
@@ -175,11 +181,15 @@ fn add_finding(text: &mut String, number: usize, finding: &Finding, width: usize
     );
 }
 
+fn places(places: &[OwnerPlace]) -> String {
+    let places = places.iter();
+    let places = places.map(|it| format!("{} ({})", it.place, percent(it.share)));
+    places.collect::<Vec<_>>().join(", ")
+}
+
 /// Where the owner was, by samples of its stack.
 fn owner_places(finding: &Finding, width: usize) -> String {
-    let places = finding.owner_places.iter();
-    let places = places.map(|it| format!("{} ({})", it.place, percent(it.share)));
-    let places = places.collect::<Vec<_>>().join(", ");
+    let places = places(&finding.owner_places);
     let sampled = match finding.owner_sampled {
         ..0.5 => format!(
             "; sampled in {} of its time",

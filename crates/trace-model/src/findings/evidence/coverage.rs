@@ -34,8 +34,10 @@ struct Interval<L> {
 pub(crate) struct Covered {
     /// The time covered, in nanoseconds.
     pub(crate) duration_ns: u64,
-    /// The number of times without a gap.
+    /// The number of times without a gap, of those that are at least a tenth as long as the longest.
     pub(crate) periods: u64,
+    /// The duration of these.
+    pub(crate) periods_ns: u64,
 }
 
 impl<L> Default for Coverage<L> {
@@ -110,9 +112,12 @@ impl<L: Copy + PartialEq> Coverage<L> {
 
     fn of_trace(&self) -> Covered {
         let durations_ns = self.intervals.iter().map(|it| it.end_ns - it.start_ns);
+        let longest_ns = durations_ns.clone().max().unwrap_or(0);
+        let long_ns = durations_ns.clone().filter(|&ns| ns >= longest_ns / 10);
         Covered {
             duration_ns: durations_ns.sum(),
-            periods: self.intervals.len() as u64,
+            periods: long_ns.clone().count() as u64,
+            periods_ns: long_ns.sum(),
         }
     }
 
@@ -191,6 +196,7 @@ impl Covered {
     fn add(&mut self, other: Self) {
         self.duration_ns = self.duration_ns.saturating_add(other.duration_ns);
         self.periods += other.periods;
+        self.periods_ns = self.periods_ns.saturating_add(other.periods_ns);
     }
 }
 
@@ -220,6 +226,7 @@ mod tests {
         let expected = Covered {
             duration_ns: 40,
             periods: 2,
+            periods_ns: 40,
         };
         assert_eq!(coverage.covered(), expected);
         assert_eq!((coverage.mixed_ns(), coverage.is_exact()), (5, true));

@@ -9,6 +9,12 @@ const NEARLY_ALL: f64 = 0.95;
 /// Fewer waits may be chance.
 const MANY_WAITS: u64 = 100;
 
+/// Returns whether nearly all of many waits of the same code are for one lock.
+fn one_lock_has_nearly_all(facts: &Facts) -> bool {
+    let is_uneven = facts.site_largest_waits as f64 >= NEARLY_ALL * facts.site_waits as f64;
+    facts.site_waits >= MANY_WAITS && is_uneven
+}
+
 pub(super) struct OneKey;
 
 impl Pattern for OneKey {
@@ -17,12 +23,13 @@ impl Pattern for OneKey {
     }
 
     fn check(&self, facts: &Facts) -> bool {
-        !facts.is_conditional && facts.map_method.is_some() && facts.one_at_a_time
+        let is_one = facts.one_at_a_time || one_lock_has_nearly_all(facts);
+        !facts.is_conditional && facts.map_method.is_some() && is_one
     }
 
     fn sentence(&self, facts: &Facts) -> String {
         let method = facts.map_method.as_deref().unwrap_or_default();
-        let mean_ns = facts.covered_ns / facts.periods.max(1);
+        let mean_ns = facts.periods_ns / facts.periods.max(1);
         let often = match facts.periods {
             0 | 1 => format!("once, for {}", human::duration(mean_ns)),
             periods => format!(
@@ -54,11 +61,7 @@ impl Pattern for UnevenStripes {
     }
 
     fn check(&self, facts: &Facts) -> bool {
-        let is_uneven = facts.site_largest_waits as f64 >= NEARLY_ALL * facts.site_waits as f64;
-        !facts.is_conditional
-            && facts.site_locks >= 2
-            && facts.site_waits >= MANY_WAITS
-            && is_uneven
+        !facts.is_conditional && facts.site_locks >= 2 && one_lock_has_nearly_all(facts)
     }
 
     fn sentence(&self, facts: &Facts) -> String {
