@@ -176,9 +176,10 @@ fn assume_each_time(lock: &OfLock<'_>, gaps: &mut [Gap], assumed: &mut Assumed) 
         {
             start_ns = start_ns.max(hold.end_ns);
         }
-        let end_ns = start_ns.saturating_add(hold_ns);
         free_ns = start_ns;
-        if end_ns > gap.end_ns {
+        // Not all are equally long.
+        let end_ns = start_ns.saturating_add(hold_ns).min(gap.end_ns);
+        if end_ns < start_ns.saturating_add(hold_ns / 2) {
             continue;
         }
         assumed[gap.thread].push((start_ns, end_ns, lock.taken(gap.thread)));
