@@ -60,12 +60,13 @@ fn write_rows(
     Ok(())
 }
 
-/// The label, but all frames of a call chain.
+/// The label, but all frames of a call chain, and of a lock and its class nothing but their own names.
 fn text(value: Value, label: &str, entities: &Entities) -> String {
     match value {
         Value::Chain(chain) if !entities.chain(chain).frames().is_empty() => {
             chain_text(chain, entities)
         }
+        Value::Class(_) | Value::Lock(_) => value.name(entities),
         _ => label.to_owned(),
     }
 }
