@@ -76,7 +76,8 @@ pub fn write(text: &mut String, summaries: &[TraceSummary], entities: &Entities)
         let waiting = match (goes_on, for_others.threads) {
             (true, 1) => "waits for another thread, by now",
             (true, _) => "wait for another thread, by now",
-            (false, _) => "still waited for another thread when the trace ended,",
+            (false, 1) => "was still waiting for another thread when the trace ended,",
+            (false, _) => "were still waiting for another thread when the trace ended,",
         };
         let mut sentence = for_others.sentence(waiting);
         sentence += ": ";

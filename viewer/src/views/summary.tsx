@@ -32,7 +32,7 @@ export function SummaryView() {
 
 function quietText(quiet: NonNullable<Model["quiet"]>): string {
   if (quiet.threads === 0) return "No lock is worth changing: no thread was blocked.";
-  const startUp = quiet.only_start_up ? ", nearly all of it during start-up" : "";
+  const startUp = quiet.only_start_up ? ", too little of it after start-up" : "";
   return `No lock is worth changing: ${plural(quiet.threads, "thread")} blocked for ${duration(quiet.blocked_ns)} in all, in ${percent(quiet.wall_share)} of the run${startUp}.`;
 }
 
@@ -299,8 +299,8 @@ function AboutTrace() {
         )}
         {model.unexplained.length > 0 && (
           <>
-            <dt>In no recorded wait</dt>
-            <dd>{model.unexplained.map((group) => `${group.name}: ${percent(1 - share(group.waited_ns, group.lived_ns))} of the ${duration(group.lived_ns)} that ${plural(group.threads, "thread")} lived`).join(" · ")}: running, sleeping, in input or output, or in Object.wait</dd>
+            <dt>Unexplained time</dt>
+            <dd>{model.unexplained.map((group) => `${group.name}: ${percent(1 - share(group.waited_ns, group.lived_ns))} of ${duration(group.lived_ns)} in ${plural(group.threads, "thread")}`).join(" · ")}: running, sleeping, in input or output, or in Object.wait</dd>
           </>
         )}
         {model.folded !== null && (

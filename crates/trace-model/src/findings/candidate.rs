@@ -91,8 +91,11 @@ impl Candidates<'_> {
         };
         // Where a lock is mostly free while threads wait, it is one finding, of all its owners together.
         let wanted = causes.filter(|(key, cause)| {
-            let nobodys = mostly_nobodys(of_kind, key.lock_class);
-            is_large(cause) && nobodys.map_or(!is_nobody(key.owner), |nobodys| nobodys == **key)
+            is_large(cause)
+                && match mostly_nobodys(of_kind, key.lock_class) {
+                    Some((nobodys, free)) => nobodys == **key || !cause.shares_locks_with(free),
+                    None => !is_nobody(key.owner),
+                }
         });
         let mut candidates: Vec<_> = wanted
             .map(|(&key, cause)| Candidate {
@@ -102,7 +105,7 @@ impl Candidates<'_> {
                 of_kind,
                 total_ns,
                 owner: match key.owner {
-                    Value::Free => self.largest_owner(of_kind, key.lock_class),
+                    Value::Free => self.largest_owner(of_kind, key.lock_class, cause),
                     owner => (!is_nobody(owner)).then_some((owner, cause)),
                 },
             })
@@ -115,14 +118,17 @@ impl Candidates<'_> {
         candidates
     }
 
-    /// Returns the code that had locks of a class longest.
+    /// Returns the code that had the locks longest for which threads waited while they were `free`.
     fn largest_owner<'c>(
         &self,
         of_kind: &'c KindEvidence,
         lock_class: Value,
+        free: &Cause,
     ) -> Option<(Value, &'c Cause)> {
         let causes = of_kind.causes.iter();
-        let same = causes.filter(|(key, _)| key.lock_class == lock_class && !is_nobody(key.owner));
+        let same = causes.filter(|(key, cause)| {
+            key.lock_class == lock_class && !is_nobody(key.owner) && cause.shares_locks_with(free)
+        });
         let largest = same.min_by_key(|(key, cause)| {
             (
                 std::cmp::Reverse(cause.duration_ns),
@@ -210,7 +216,7 @@ impl Candidates<'_> {
         Facts {
             owner: match candidate.owner {
                 Some((Value::Chain(ChainIndex::NOT_RELEASED), _)) => {
-                    "A thread that had not released it at the end of the trace".to_owned()
+                    "a thread that had not released it at the end of the trace".to_owned()
                 }
                 Some((owner, _)) => self.names.label(owner),
                 None => String::new(),
@@ -248,6 +254,7 @@ impl Candidates<'_> {
             periods_ns: covered.periods_ns,
             run_ns: self.run.duration_ns,
             waiter_sites: cause.waiters.len() as u64,
+            direct_sites: cause.direct_sites(),
             waking_waiters: self.waking_waiters(candidate),
             threads: cause.threads.len() as u64,
             is_fair: lock_class.ends_with("$FairSync"),
@@ -328,13 +335,13 @@ impl Candidates<'_> {
     /// Returns what the owner waited for while it held the lock, if that is most of the cause: another
     /// thread, or work.
     fn condition(&self, cause: &Cause) -> Option<Condition> {
-        let mut waited_ns = 0;
+        let mut waited_ns = 0_u64;
         let mut largest: Option<(u64, String, String)> = None;
         for ((kind, chain, lock), sum) in cause.own_waits.iter() {
             if kind == WaitKind::Sleep {
                 continue;
             }
-            waited_ns += sum.duration_ns;
+            waited_ns = sum.duration_ns.saturating_add(waited_ns);
             let class = self
                 .names
                 .label(Value::of_lock_class(lock, self.names.entities));
@@ -474,7 +481,8 @@ impl Candidates<'_> {
 fn listed_places(times_ns: impl Iterator<Item = (String, u64)>, whole_ns: u64) -> Vec<OwnerPlace> {
     let mut places = BTreeMap::<String, u64>::new();
     for (place, duration_ns) in times_ns {
-        *places.entry(place).or_default() += duration_ns;
+        let sum_ns = places.entry(place).or_default();
+        *sum_ns = duration_ns.saturating_add(*sum_ns);
     }
     let mut places: Vec<_> = places.into_iter().collect();
     places.sort_by_key(|&(_, duration_ns)| std::cmp::Reverse(duration_ns));
@@ -500,7 +508,7 @@ fn is_nobody(owner: Value) -> bool {
 
 /// Returns the largest cause of waiting for locks of a class of which nobody is the owner, if nobody is known
 /// to have had the locks most of the time.
-fn mostly_nobodys(of_kind: &KindEvidence, lock_class: Value) -> Option<CauseKey> {
+fn mostly_nobodys(of_kind: &KindEvidence, lock_class: Value) -> Option<(CauseKey, &Cause)> {
     let same = || {
         let causes = of_kind.causes.iter();
         causes.filter(|(key, _)| key.lock_class == lock_class)
@@ -513,6 +521,6 @@ fn mostly_nobodys(of_kind: &KindEvidence, lock_class: Value) -> Option<CauseKey>
         sum
     };
     let nobodys = same().filter(|(key, _)| is_nobody(key.owner));
-    let (largest, _) = nobodys.max_by_key(|(_, cause)| cause.duration_ns)?;
-    (sum_ns(&is_nobody).of(sum_ns(&|_| true)) >= MOSTLY).then_some(*largest)
+    let (&largest, cause) = nobodys.max_by_key(|(_, cause)| cause.duration_ns)?;
+    (sum_ns(&is_nobody).of(sum_ns(&|_| true)) >= MOSTLY).then_some((largest, cause))
 }

@@ -149,11 +149,13 @@ impl<'a> CodeNames<'a> {
         })
     }
 
-    /// Returns the method of `ConcurrentHashMap` in which a thread waited for a bin of it.
+    /// Returns the method of `ConcurrentHashMap` in which a thread waited until another one had computed a value.
     pub(crate) fn map_method(&self, chain: ChainIndex) -> Option<String> {
         let innermost = self.entities.chain(chain).frames().first()?;
+        let name = &*self.entities.method(innermost.method).name;
+        let computes = name.starts_with("compute") || name == "merge";
         let is_map = self.class_of(innermost) == "java.util.concurrent.ConcurrentHashMap";
-        is_map.then(|| self.entities.method(innermost.method).name.to_string())
+        (is_map && computes).then(|| name.to_owned())
     }
 
     fn class_of(&self, frame: &Frame) -> &str {

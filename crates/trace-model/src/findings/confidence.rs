@@ -34,16 +34,22 @@ pub(crate) fn of(facts: &Facts, safepoint_ns: Sum) -> FindingConfidence {
     note(
         unknown >= 0.1,
         true,
-        format!(
-            "for {} of the time that threads waited for these locks, the owner is not known",
-            human::percent(unknown)
-        ),
+        match facts.is_conditional {
+            true => format!(
+                "for {} of the time that threads waited, it is not known who woke them",
+                human::percent(unknown)
+            ),
+            false => format!(
+                "for {} of the time that threads waited for these locks, the owner is not known",
+                human::percent(unknown)
+            ),
+        },
     );
     note(
         safepoint >= 0.1,
         safepoint >= 0.3,
         format!(
-            "{} of it was in safepoints, such as garbage collections, which stop all threads",
+            "{} of this waiting was in safepoints, such as garbage collections, which stop all threads",
             human::percent(safepoint)
         ),
     );

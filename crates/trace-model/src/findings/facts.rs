@@ -51,8 +51,9 @@ pub(crate) struct Facts {
     pub(crate) periods_ns: u64,
     /// The duration of the traces.
     pub(crate) run_ns: u64,
-    /// The number of methods that waited.
+    /// The number of methods that waited, and of those that waited for the locks themselves.
     pub(crate) waiter_sites: u64,
+    pub(crate) direct_sites: u64,
     /// The number of threads that waited and also woke others.
     pub(crate) waking_waiters: u64,
     pub(crate) threads: u64,

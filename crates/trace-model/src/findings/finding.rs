@@ -70,7 +70,7 @@ pub struct Finding {
     pub confidence: FindingConfidence,
     /// Whether it was so only at the start of the traces.
     pub start_up_only: bool,
-    /// The saving by a fix, if it was [predicted](Finding::predict_saving).
+    /// The saving by a fix, if it was predicted.
     pub saving: Option<Saving>,
     /// Why it cannot be predicted: replays of the trace as it is miss what the trace says.
     pub unreliable: Option<&'static str>,

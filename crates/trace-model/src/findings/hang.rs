@@ -200,7 +200,7 @@ pub(crate) fn join(findings: &mut [Finding], other: &Finding, entities: &Entitie
         return false;
     };
     hang.confidence.notes.push(format!(
-        "Threads that gave up waited {} for it besides.",
+        "Other threads waited {} for it and gave up.",
         human::duration(other.duration_ns.ns())
     ));
     true

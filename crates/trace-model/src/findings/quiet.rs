@@ -24,7 +24,7 @@ pub struct Quiet {
     pub threads: u64,
     /// The share of their time that they were blocked, 0 to 1.
     pub threads_share: f64,
-    /// Whether a lock would be worth changing if it were as at the start all the time.
+    /// Whether more than that were worth changing, but only at the start.
     pub only_start_up: bool,
 }
 

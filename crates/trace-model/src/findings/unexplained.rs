@@ -48,6 +48,9 @@ pub(crate) fn unexplained(
     entities: &Entities,
 ) -> Vec<UnexplainedThreads> {
     let mut groups = BTreeMap::<String, UnexplainedThreads>::new();
+    if !evidence.knows_all_threads() {
+        return Vec::new();
+    }
     for life in lives {
         let thread = entities.thread(life.thread);
         if is_of_jvm(thread.java_id, &thread.name) {

@@ -77,8 +77,7 @@ impl Model {
         (labels, names)
     }
 
-    /// Creates the model that was stored. It answers every question as before, but has no
-    /// [findings](Self::findings) of deadlocks, and does not know idle workers.
+    /// Creates the model that was stored. It answers every question as before.
     ///
     /// # Errors
     ///

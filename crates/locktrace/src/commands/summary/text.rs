@@ -15,6 +15,8 @@ use crate::text::human::{count, duration, factor, percent, plural};
 const MAX_WIDTH: usize = 100;
 const TITLE_INDENT: usize = 3;
 const VALUE_INDENT: usize = 14;
+/// A larger factor says no more than that hardly anything is left to do.
+const MEANINGFUL_SPEEDUP: f64 = 20.0;
 
 /// Returns text for people, for a terminal of `width` columns.
 pub(super) fn render(summary: &Summary, width: Option<usize>) -> String {
@@ -30,9 +32,7 @@ pub(super) fn render(summary: &Summary, width: Option<usize>) -> String {
     facts::add_frozen(&mut text, found.frozen_ns, totals.duration_ns);
     still_waiting::write(&mut text, &summary.traces, &summary.entities);
     let width = width.unwrap_or(MAX_WIDTH).clamp(40, MAX_WIDTH);
-    if let Some(quiet) = &found.quiet
-        && found.findings.is_empty()
-    {
+    if let Some(quiet) = &found.quiet {
         add_quiet(&mut text, quiet, width);
     } else if found.findings.is_empty() {
         text.push_str("\nNo code made others wait long enough to be worth a finding.\n");
@@ -40,7 +40,7 @@ pub(super) fn render(summary: &Summary, width: Option<usize>) -> String {
     for (number, finding) in (1..).zip(&found.findings) {
         add_finding(&mut text, number, finding, width);
     }
-    if found.quiet.is_some() {
+    if found.quiet.is_some() && found.findings.is_empty() {
         add_other_waits(&mut text, &found.other_waits, width);
     }
     add_unexplained(&mut text, &found.unexplained, width);
@@ -61,7 +61,7 @@ fn add_quiet(text: &mut String, quiet: &Quiet, width: usize) {
         ),
     };
     let start_up = match quiet.only_start_up {
-        true => ", nearly all of it during start-up",
+        true => ", too little of it after start-up",
         false => "",
     };
     let title = wrapped(
@@ -106,17 +106,14 @@ fn add_unexplained(text: &mut String, unexplained: &[UnexplainedThreads], width:
         return;
     }
     text.push_str(
-        "\nNot in any recorded wait: running, sleeping, in input or output, or in Object.wait:\n",
+        "\nUnexplained time: running, sleeping, in input or output, or in Object.wait:\n",
     );
     for group in unexplained {
         let what = format!(
-            "{} of the {} that {} lived",
+            "{} of {} in {}",
             percent(group.share()),
             duration(group.lived_ns.ns()),
-            match group.threads {
-                1 => "it".to_owned(),
-                threads => format!("these {} threads", count(threads)),
-            },
+            plural(group.threads, "thread"),
         );
         let line = wrapped(
             &format!("{}: {what}", printable(&group.name)),
@@ -240,13 +237,18 @@ fn add_figures(text: &mut String, finding: &Finding, width: usize) {
 /// What it would save if the code did its work after the release, as replays of the trace find.
 fn savings(saving: &Saving) -> String {
     let what = match saving.speedup_of {
-        "latency" => "the time that requests take",
+        "latency" => "the time of these threads",
         _ => "the time for the same work",
     };
     let slices = match saving.replayed_share < 1.0 {
         true => format!(", from {} of the time", percent(saving.replayed_share)),
         false => String::new(),
     };
+    if saving.speedup > MEANINGFUL_SPEEDUP {
+        return format!(
+            "nearly all of {what}: these threads do hardly anything but wait for this lock{slices}"
+        );
+    }
     format!(
         "{} of {what}: {} as fast ({} to {}), and {} of all waiting for locks{slices}",
         percent((1.0 - 1.0 / saving.speedup).max(0.0)),

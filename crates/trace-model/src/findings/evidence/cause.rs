@@ -223,6 +223,20 @@ impl Cause {
         self.own_waits.merge(&other.own_waits);
     }
 
+    /// Returns whether the lock with the most time is one of another cause, too.
+    pub(crate) fn shares_locks_with(&self, other: &Self) -> bool {
+        let most_ns = self.locks.iter().map(|(_, sum)| sum.duration_ns).max();
+        let mut largest = self.locks.iter().filter(|(_, sum)| Some(sum.duration_ns) == most_ns);
+        largest.any(|(lock, _)| other.locks.duration_ns(&lock) > 0)
+    }
+
+    /// Returns the number of methods that waited for its own locks, not behind another one.
+    pub(crate) fn direct_sites(&self) -> u64 {
+        let sites = self.waiters.values();
+        let direct = sites.filter(|site| site.locks.iter().any(|(lock, _)| self.locks.duration_ns(&lock) > 0));
+        direct.count() as u64
+    }
+
     /// Returns the time in which any thread waited because of it, in nanoseconds, and whether that is exact.
     pub(crate) fn wall_ns(&self) -> (u64, bool) {
         let union_ns = self.coverage.covered().duration_ns;

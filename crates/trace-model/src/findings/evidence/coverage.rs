@@ -164,7 +164,8 @@ impl<L: Copy + PartialEq> Coverage<L> {
         for interval in self.intervals.drain(..) {
             match kept.last_mut() {
                 Some(last) if interval.start_ns - last.end_ns <= median_ns => {
-                    self.filled_ns += interval.start_ns - last.end_ns;
+                    let gap_ns = interval.start_ns - last.end_ns;
+                    self.filled_ns = self.filled_ns.saturating_add(gap_ns);
                     last.end_ns = interval.end_ns;
                     last.lock = last.lock.filter(|_| last.lock == interval.lock);
                 }

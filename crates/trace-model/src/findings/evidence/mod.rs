@@ -139,6 +139,11 @@ impl Evidence {
         self.waited.duration_ns(&thread)
     }
 
+    /// Returns whether that is known of all of them.
+    pub(crate) fn knows_all_threads(&self) -> bool {
+        !self.waited.is_full()
+    }
+
     pub(crate) fn methods(&self) -> &MethodTable {
         &self.methods
     }

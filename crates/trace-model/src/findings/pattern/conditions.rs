@@ -68,7 +68,7 @@ impl Pattern for PoolTooSmall {
     }
 
     fn check(&self, facts: &Facts) -> bool {
-        facts.is_conditional && wake_each_other(facts)
+        facts.is_conditional && wake_each_other(facts) && !is_queue(&facts.owner)
     }
 
     fn sentence(&self, facts: &Facts) -> String {
@@ -76,7 +76,7 @@ impl Pattern for PoolTooSmall {
             "Threads waited {} until others gave something back in {}: it looks like a pool that is \
              too small",
             facts.time(),
-            facts.owner
+            owner_or(facts, "unknown code")
         )
     }
 
@@ -138,6 +138,12 @@ impl Pattern for LongCondition {
     fn remedy(&self) -> &'static str {
         "Let the waking thread finish sooner, or give the waiting threads other work meanwhile."
     }
+}
+
+/// Returns whether a method is of a queue of the JDK: who adds to one gives nothing back.
+fn is_queue(method: &str) -> bool {
+    let class = method.rsplit_once('.').map_or("", |(class, _)| class);
+    class.starts_with("java.util.concurrent.") && (class.contains("Queue") || class.contains("Deque"))
 }
 
 /// Returns whether the threads that wait also wake each other.

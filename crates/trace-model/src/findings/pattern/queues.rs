@@ -20,7 +20,7 @@ impl Pattern for NotifyStorm {
             "Threads woken from Object.wait queue up for {}: {} of waiting, while {} holds it",
             facts.lock,
             facts.time(),
-            owner_or(facts, "nobody known")
+            owner_or(facts, "an unknown thread")
         )
     }
 
@@ -38,7 +38,9 @@ impl Pattern for FairLock {
     }
 
     fn check(&self, facts: &Facts) -> bool {
-        !facts.is_conditional && facts.is_fair && facts.mean_part_ns() < LONG_PART_NS
+        let is_handed_over = facts.is_free || facts.of_locks(facts.free_ns) >= 0.25;
+        let is_short = facts.mean_part_ns() < LONG_PART_NS;
+        !facts.is_conditional && facts.is_fair && is_short && is_handed_over
     }
 
     fn sentence(&self, facts: &Facts) -> String {
@@ -113,17 +115,19 @@ impl Pattern for OneGlobalLock {
     }
 
     fn check(&self, facts: &Facts) -> bool {
-        let is_global = facts.locks == 1 && facts.waiter_sites >= 4;
-        !facts.is_conditional && is_global && facts.share >= 0.2
+        let is_global = facts.locks == 1 && facts.direct_sites >= 4;
+        // Where holds are long, they are the cause.
+        let is_short = facts.mean_part_ns() < LONG_PART_NS;
+        !facts.is_conditional && is_global && is_short && facts.share >= 0.2
     }
 
     fn sentence(&self, facts: &Facts) -> String {
         format!(
-            "One {} serializes {} methods: threads waited {} for {}, which held it",
-            facts.lock.trim_start_matches("the "),
-            facts.waiter_sites,
+            "A single lock, {}, serializes {} methods: threads waited {} while {} held it",
+            facts.lock,
+            facts.direct_sites,
             facts.time(),
-            owner_or(facts, "unknown code")
+            owner_or(facts, "an unknown thread")
         )
     }
 
