@@ -147,6 +147,8 @@ impl Candidates<'_> {
             label: self.lock_label(candidate),
         };
         let owner_key = self.names.key(key.owner);
+        let owner = candidate.owner;
+        let owner = owner.map(|owner| self.owner_code(key, owner));
         let (wall_ns, wall_exact) = cause.wall_ns();
         let percentile_ns = |percent| cause.histogram.percentile_ns(percent);
         Finding {
@@ -155,14 +157,12 @@ impl Candidates<'_> {
             hang: false,
             title: pattern.sentence(&facts),
             remedy: pattern.remedy(),
-            owner: candidate
-                .owner
-                .map(|owner| self.owner_code(candidate.key, owner)),
             waiters: self.waiters(cause),
             waiter_sites: facts.waiter_sites,
             through: self.through(cause),
             owner_places: self.owner_places(cause),
-            owner_callers: self.owner_callers(candidate),
+            owner_callers: self.owner_callers(candidate, owner.as_ref()),
+            owner,
             owner_sampled: sampled_share(cause),
             duration_ns: cause.duration_ns,
             share: facts.share,
@@ -411,8 +411,10 @@ impl Candidates<'_> {
     }
 
     /// Returns for whom the code that woke threads did so, as a pool gives back what its caller had borrowed.
-    fn owner_callers(&self, candidate: &Candidate<'_>) -> Vec<OwnerPlace> {
-        if candidate.kind != WaitKind::Conditional {
+    fn owner_callers(&self, candidate: &Candidate<'_>, owner: Option<&Code>) -> Vec<OwnerPlace> {
+        // Of code of a library it is known who called it.
+        let is_program = owner.is_some_and(|owner| owner.called_from.is_empty());
+        if candidate.kind != WaitKind::Conditional || !is_program {
             return Vec::new();
         }
         let class = self.names.lock_class(candidate.key.lock_class);

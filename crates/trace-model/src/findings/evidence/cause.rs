@@ -226,14 +226,21 @@ impl Cause {
     /// Returns whether the lock with the most time is one of another cause, too.
     pub(crate) fn shares_locks_with(&self, other: &Self) -> bool {
         let most_ns = self.locks.iter().map(|(_, sum)| sum.duration_ns).max();
-        let mut largest = self.locks.iter().filter(|(_, sum)| Some(sum.duration_ns) == most_ns);
+        let mut largest = self
+            .locks
+            .iter()
+            .filter(|(_, sum)| Some(sum.duration_ns) == most_ns);
         largest.any(|(lock, _)| other.locks.duration_ns(&lock) > 0)
     }
 
     /// Returns the number of methods that waited for its own locks, not behind another one.
     pub(crate) fn direct_sites(&self) -> u64 {
         let sites = self.waiters.values();
-        let direct = sites.filter(|site| site.locks.iter().any(|(lock, _)| self.locks.duration_ns(&lock) > 0));
+        let direct = sites.filter(|site| {
+            site.locks
+                .iter()
+                .any(|(lock, _)| self.locks.duration_ns(&lock) > 0)
+        });
         direct.count() as u64
     }
 

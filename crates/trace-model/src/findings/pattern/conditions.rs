@@ -143,7 +143,8 @@ impl Pattern for LongCondition {
 /// Returns whether a method is of a queue of the JDK: who adds to one gives nothing back.
 fn is_queue(method: &str) -> bool {
     let class = method.rsplit_once('.').map_or("", |(class, _)| class);
-    class.starts_with("java.util.concurrent.") && (class.contains("Queue") || class.contains("Deque"))
+    class.starts_with("java.util.concurrent.")
+        && (class.contains("Queue") || class.contains("Deque"))
 }
 
 /// Returns whether the threads that wait also wake each other.

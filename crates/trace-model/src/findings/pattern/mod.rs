@@ -88,10 +88,14 @@ mod tests {
             assert!(found.starts_with(sentence), "{found}");
         };
         begins_so(&facts, "demo.Ledger.post holds the lock of demo.Store");
-        facts.waiter_sites = 5;
-        begins_so(&facts, "One lock of demo.Store (ReentrantLock$FairSync)");
-        facts.is_fair = true;
         facts.contentions = 1_000;
+        facts.direct_sites = 5;
+        begins_so(
+            &facts,
+            "A single lock, the lock of demo.Store (ReentrantLock$FairSync)",
+        );
+        facts.is_fair = true;
+        facts.is_free = true;
         begins_so(&facts, "The lock of demo.Store (ReentrantLock$FairSync) is");
         facts.lock = "demo.Ledger".to_owned();
         begins_so(&facts, "demo.Ledger is fair");
@@ -111,7 +115,12 @@ mod tests {
             facts.contentions = 1_000;
             facts.free_ns = Sum::from(30_000_000);
         });
-        check("one-global-lock", |facts| facts.waiter_sites = 5);
+        check("one-global-lock", |facts| {
+            facts.direct_sites = 5;
+            facts.contentions = 1_000;
+        });
+        // Long holds are the cause, however many methods wait.
+        check("long-hold", |facts| facts.direct_sites = 5);
         check("many-locks-of-one-class", |facts| {
             facts.locks = 20;
             facts.largest_lock_ns = Sum::from(10_000_000);
@@ -147,6 +156,7 @@ mod tests {
         });
         check("one-map-key", |facts| {
             facts.map_method = Some("computeIfAbsent".to_owned());
+            facts.lock_class = "java.util.concurrent.ConcurrentHashMap$Node".to_owned();
             facts.one_at_a_time = true;
             facts.locks = 20;
             facts.largest_lock_ns = Sum::from(10_000_000);
@@ -157,7 +167,18 @@ mod tests {
         });
         check("fair-lock", |facts| {
             facts.is_fair = true;
+            facts.is_free = true;
             facts.contentions = 1_000;
+        });
+        // Nothing shows that it costs anything to hand it over.
+        check("many-short-holds", |facts| {
+            facts.is_fair = true;
+            facts.contentions = 1_000;
+        });
+        check("long-wait", |facts| {
+            facts.is_conditional = true;
+            facts.waking_waiters = 3;
+            facts.owner = "java.util.concurrent.ArrayBlockingQueue.put".to_owned();
         });
     }
 }

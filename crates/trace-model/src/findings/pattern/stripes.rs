@@ -24,7 +24,9 @@ impl Pattern for OneKey {
 
     fn check(&self, facts: &Facts) -> bool {
         let is_one = facts.one_at_a_time || one_lock_has_nearly_all(facts);
-        let is_bin = facts.lock_class.starts_with("java.util.concurrent.ConcurrentHashMap$");
+        let is_bin = facts
+            .lock_class
+            .starts_with("java.util.concurrent.ConcurrentHashMap$");
         !facts.is_conditional && is_bin && facts.map_method.is_some() && is_one
     }
 
