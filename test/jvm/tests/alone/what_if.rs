@@ -25,11 +25,6 @@ fn check(program: &str) {
 }
 
 #[test]
-fn holds_are_shorter() {
-    check("FormatOutside");
-}
-
-#[test]
 fn a_lock_is_split_by_key() {
     check("LockStripes");
 }

@@ -48,7 +48,7 @@ const CASES: [Case; 13] = [
         way: "leaked-permits",
         verdict: Some("no-permit-released"),
         holder: None,
-        names: &["4 threads", "java.util.concurrent.Semaphore"],
+        names: &["4 threads", "semaphore of scenarios.Hangs"],
         advice: "Give permits back",
         agent: true,
     },
@@ -82,7 +82,8 @@ const CASES: [Case; 13] = [
         holder: None,
         names: &["readers", "3 threads", "\"writer\""],
         advice: "reader",
-        agent: true,
+        // The StampedLock of JDK 25 lets a reader pass a writer that waits.
+        agent: false,
     },
     Case {
         way: "upgrade",
@@ -215,10 +216,8 @@ fn check(case: &Case, run: &Run) {
         case.way
     );
     assert_eq!(findings[0]["hang"], true);
-    let of_locks = findings
-        .iter()
-        .filter(|finding| finding["selection"]["kinds"].is_null());
-    for finding in of_locks {
+    let of_hangs = findings.iter().filter(|finding| finding["hang"] == true);
+    for finding in of_hangs {
         let remedy = finding["remedy"].as_str().expect("text");
         assert!(
             !remedy.starts_with("Do less"),

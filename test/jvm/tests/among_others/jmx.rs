@@ -207,7 +207,9 @@ fn a_client_controls_a_jvm_without_flags() {
     for name in ["trace.lct", "copy.lct", "report.json"] {
         assert!(trace.with_file_name(name).exists(), "{name}");
     }
-    let blocked = waits_of_all_kinds(&trace);
+    let mut blocked = waits_of_all_kinds(&trace);
+    // Workers of the JVM's own server wait for the next request.
+    blocked.retain(|wait| wait.common().kind != "idle");
     assert_eq!(blocked.len(), 2, "{blocked:?}");
     server.kill();
 }

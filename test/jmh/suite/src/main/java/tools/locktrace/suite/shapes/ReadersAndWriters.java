@@ -11,8 +11,8 @@ import tools.locktrace.suite.truth.Turn;
 
 /**
  * Some threads read, others write. A writer waits for the writer before it or for
- * the last reader; a reader waits for a writer, be it one that writes, or one that
- * waits for readers and lets nobody pass.
+ * the last reader; a reader waits for a writer that writes, or, behind one that waits
+ * and lets nobody pass, for the last reader, too.
  */
 @State(Scope.Benchmark)
 public class ReadersAndWriters {

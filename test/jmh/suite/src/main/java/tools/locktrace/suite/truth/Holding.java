@@ -21,19 +21,6 @@ public final class Holding {
     final int units;
     final int lockUnits;
 
-    private Holding(Holding other, String ownerChain) {
-        thread = other.thread;
-        lock = other.lock;
-        naps = other.naps;
-        wantedNanos = other.wantedNanos;
-        acquiredNanos = other.acquiredNanos;
-        releasedNanos = other.releasedNanos;
-        blockedChain = other.blockedChain;
-        this.ownerChain = ownerChain;
-        units = other.units;
-        lockUnits = other.lockUnits;
-    }
-
     Holding(String[] fields, List<String> chains) {
         thread = fields[1];
         lock = fields[2];
@@ -45,11 +32,6 @@ public final class Holding {
         ownerChain = chains.get(Integer.parseInt(fields[8]));
         units = Integer.parseInt(fields[9]);
         lockUnits = Integer.parseInt(fields[10]);
-    }
-
-    /** The same as what keeps others waiting while it waits itself. */
-    Holding whileWaiting() {
-        return new Holding(this, blockedChain);
     }
 
     /** Returns how long the thread waited for the lock. */

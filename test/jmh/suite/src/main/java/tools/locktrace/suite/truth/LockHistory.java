@@ -91,8 +91,8 @@ final class LockHistory {
      * Returns the holding that keeps a thread waiting in a time in which nobody acquires or
      * releases: the one whose release will free enough units for it, be it of the only owner, the
      * last reader, or the permit that is the first to be free. If enough units are free already, it
-     * is the first in the queue before it that needs more. Otherwise it is nobody: the lock is
-     * being handed over.
+     * queues behind a thread that needs more, and waits for the same release as the first of these.
+     * Otherwise it is nobody: the lock is being handed over.
      */
     private static Holding blamed(Holding waiting, List<Holding> meanwhile, long fromNanos, long toNanos) {
         List<Holding> holders = new ArrayList<>();
@@ -104,13 +104,7 @@ final class LockHistory {
             }
         }
         if (free < waiting.units) {
-            holders.sort(Comparator.comparingLong(holder -> holder.releasedNanos));
-            for (Holding holder : holders) {
-                free += holder.units;
-                if (free >= waiting.units) {
-                    return holder;
-                }
-            }
+            return freeing(holders, free, waiting.units);
         }
         Holding first = null;
         for (Holding other : meanwhile) {
@@ -119,6 +113,19 @@ final class LockHistory {
                 first = other;
             }
         }
-        return first == null ? null : first.whileWaiting();
+        return first == null ? null : freeing(holders, free, first.units);
+    }
+
+    /** Returns the holder with whose release enough units are free; null if that is not the case when all have released. */
+    private static Holding freeing(List<Holding> holders, int free, int wanted) {
+        holders.sort(Comparator.comparingLong(holder -> holder.releasedNanos));
+        int released = free;
+        for (Holding holder : holders) {
+            released += holder.units;
+            if (released >= wanted) {
+                return holder;
+            }
+        }
+        return null;
     }
 }
