@@ -5,7 +5,7 @@ use crate::findings::facts::Facts;
 use trace_report::human;
 
 /// The share of the waits from which on one lock has nearly all.
-const NEARLY_ALL: f64 = 0.95;
+const NEARLY_ALL: f64 = 0.9;
 /// Fewer waits may be chance.
 const MANY_WAITS: u64 = 100;
 
