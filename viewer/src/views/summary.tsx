@@ -240,17 +240,22 @@ function HangCard({ hang }: { hang: Hang }) {
             {shown && <pre>{shown[1].join("\n")}</pre>}
           </li>
         )}
-        {hang.threads.map((thread) => (
-          <li key={thread.thread}>
-            <h3>{thread.thread}</h3>
-            <p class="small">waits for <span class="code lock">{thread.waits_for}</span></p>
-            <pre>{thread.frames.join("\n")}</pre>
-          </li>
-        ))}
+        {hang.threads.map((thread) => <WaitingThread key={thread.thread} {...thread} />)}
       </ol>
       {hang.more_threads > 0 && <p class="small">and {plural(hang.more_threads, "more thread")}</p>}
       <p class="small">{hang.basis} {hang.advice}</p>
     </section>
+  );
+}
+
+/** A thread, what it waits for, and where. */
+function WaitingThread({ thread, waits_for, frames }: { thread: string; waits_for: string; frames: string[] }) {
+  return (
+    <li>
+      <h3>{thread}</h3>
+      <p class="small">waits for <span class="code lock">{waits_for}</span></p>
+      <pre>{frames.join("\n")}</pre>
+    </li>
   );
 }
 
@@ -261,13 +266,7 @@ function Behind({ deadlock }: { deadlock: Deadlock }) {
     <details class="behind">
       <summary>{plural(all, "more thread")} {all === 1 ? "waits" : "wait"} behind them</summary>
       <ol>
-        {deadlock.behind.map((thread) => (
-          <li key={thread.thread}>
-            <h3>{thread.thread}</h3>
-            <p class="small">waits for <span class="code lock">{thread.waits_for}</span></p>
-            <pre>{thread.frames.join("\n")}</pre>
-          </li>
-        ))}
+        {deadlock.behind.map((thread) => <WaitingThread key={thread.thread} {...thread} />)}
       </ol>
       {deadlock.more_behind > 0 && <p class="small">and {plural(deadlock.more_behind, "more thread")}</p>}
     </details>

@@ -42,6 +42,10 @@ const MAX_FINDINGS: usize = 5;
 pub struct Conclusions {
     /// What to fix first, the most important first.
     pub findings: Vec<Finding>,
+    /// Threads that blocked each other for good.
+    pub deadlocks: Vec<DeadlockRecord>,
+    /// What else keeps threads waiting for good, or seems to.
+    pub hangs: Vec<HangRecord>,
     /// How long threads waited for locks while the process ran, in nanoseconds.
     pub contention_ns: u64,
     /// The same while it did not run.
@@ -104,6 +108,8 @@ impl Evidence {
         findings.truncate(MAX_FINDINGS);
         let frozen_ns = evidence.kind(WaitKind::Contention).frozen_ns.ns();
         Conclusions {
+            deadlocks,
+            hangs,
             contention_ns: others_ns.ns(),
             frozen_ns,
             quiet,

@@ -2,9 +2,7 @@
 
 use serde::Serialize;
 use trace_analysis::{TraceSummary, WaitKind};
-use trace_model::{
-    DeadlockRecord, Finding, HangRecord, OtherWaits, Quiet, UnexplainedThreads, deadlocks, hangs,
-};
+use trace_model::{DeadlockRecord, Finding, HangRecord, OtherWaits, Quiet, UnexplainedThreads};
 use trace_report::problem;
 
 use super::summarize::Summary;
@@ -20,8 +18,8 @@ pub(super) struct SummaryRecord<'a> {
     quiet: Option<&'a Quiet>,
     other_waits: &'a [OtherWaits],
     unexplained: &'a [UnexplainedThreads],
-    deadlocks: Vec<DeadlockRecord>,
-    hangs: Vec<HangRecord>,
+    deadlocks: &'a [DeadlockRecord],
+    hangs: &'a [HangRecord],
 }
 
 #[derive(Serialize)]
@@ -63,8 +61,8 @@ impl<'a> SummaryRecord<'a> {
             quiet: conclusions.quiet.as_ref(),
             other_waits: &conclusions.other_waits,
             unexplained: &conclusions.unexplained,
-            deadlocks: deadlocks(summary.still_blocked(), &summary.entities),
-            hangs: hangs(summary.still_blocked(), &summary.entities),
+            deadlocks: &conclusions.deadlocks,
+            hangs: &conclusions.hangs,
         }
     }
 }
