@@ -8,8 +8,8 @@ use std::path::Path;
 use proptest::prelude::*;
 use trace_analysis::{
     Aggregation, Analysis, Aspect, Chain, ChainIndex, Condition, Contention, Detail, Entities,
-    Limits, Lock, LockIndex, Mechanism, Owner, PLACEHOLDERS, Pattern, RowLimits, Selection,
-    ThreadIndex, TimeRange, TraceFile, Wait, WaitId, WaitKind,
+    Limits, Lock, LockIndex, Mechanism, Owner, Pattern, RowLimits, Selection, ThreadIndex,
+    TimeRange, TraceFile, Wait, WaitId, WaitKind,
 };
 
 /// What is left of a wait: its kind, and what each owner had, with its time if contentions
@@ -74,8 +74,8 @@ impl Names {
     fn of_method(chain: ChainIndex, lock: LockIndex, entities: &Entities) -> Self {
         let Some(position) = entities.code(chain, entities.lock_class(lock)) else {
             return Self::only(match entities.chain(chain) {
-                Chain::NotRecorded => PLACEHOLDERS[3].0.to_owned(),
-                Chain::Unresolved => PLACEHOLDERS[4].0.to_owned(),
+                Chain::NotRecorded => "<call chain not recorded>".to_owned(),
+                Chain::Unresolved => "<call chain still to come when the trace ended>".to_owned(),
                 Chain::NotReleased => "<code unknown: lock not released>".to_owned(),
                 Chain::NotDescribed(chain) => format!("<call chain #{chain} not described>"),
                 Chain::NotKept => "<other call chains>".to_owned(),
