@@ -10,13 +10,13 @@ public final class Atomics extends Program {
     private final Figures figures = new Figures();
 
     public Atomics(boolean isAfter) {
-        super(2, 60_000);
+        super(2, 3_000);
         isAtomic = isAfter;
     }
 
     @Override
     protected void turn(Random random, int thread, int turn) {
-        Work.compute(random, 5);
+        Work.compute(random, 100);
         if (isAtomic) {
             figures.addAtomically(sample(random));
         } else {
@@ -27,7 +27,7 @@ public final class Atomics extends Program {
     }
 
     private static int sample(Random random) {
-        Work.compute(random, 20);
+        Work.compute(random, 1_000);
         return random.nextInt();
     }
 

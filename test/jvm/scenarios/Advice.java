@@ -1,6 +1,8 @@
 package scenarios;
 
+import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -35,6 +37,8 @@ public final class Advice {
                 run(6, worker -> Fair::count);
                 break;
             default:
+                // Its class is initialized before threads meet there.
+                Ledger.touch();
                 run(4, worker -> Ledger::touch);
         }
         System.out.println("waited " + WAITED_NS.sum());
@@ -131,6 +135,7 @@ public final class Advice {
     /** Sixteen locks, nearly all of whose users have the same one. */
     private static final class Stripes {
         private static final Object[] LOCKS = new Object[16];
+        private static final CyclicBarrier TWO = new CyclicBarrier(2);
 
         static {
             for (int stripe = 0; stripe < LOCKS.length; stripe++) {
@@ -140,11 +145,23 @@ public final class Advice {
 
         static void put(int worker) {
             for (int i = 0; i < 10; i++) {
+                boolean isOther = worker < 2 && i == 0;
+                if (isOther) {
+                    meet();
+                }
                 long from = System.nanoTime();
-                synchronized (LOCKS[worker < 2 && i == 0 ? 1 : 0]) {
+                synchronized (LOCKS[isOther ? 1 : 0]) {
                     WAITED_NS.add(System.nanoTime() - from);
                     sleep(1);
                 }
+            }
+        }
+
+        private static void meet() {
+            try {
+                TWO.await();
+            } catch (InterruptedException | BrokenBarrierException e) {
+                throw new IllegalStateException(e);
             }
         }
     }

@@ -265,7 +265,7 @@ impl PredictionReport<'_> {
         if any(|replay| replay.assumptions.unseen_holds != UnseenHolds::default()) {
             differences.push("how often locks are held unnoticed".to_owned());
         }
-        if any(|replay| replay.assumptions.last_first) {
+        if any(|replay| replay.assumptions.by_arrival) {
             differences.push("which thread gets a monitor next".to_owned());
         }
         if let Some(processors) = replays.iter().find_map(|it| it.assumptions.processors) {
@@ -441,7 +441,7 @@ struct PredictionRecord<'a> {
 
 #[derive(Serialize)]
 struct ReplayRecord {
-    last_first: bool,
+    by_arrival: bool,
     processors: Option<u64>,
     unseen_holds: &'static str,
     reliable: bool,
@@ -459,7 +459,7 @@ struct ReplayRecord {
 impl ReplayRecord {
     fn new(replay: &Replay) -> Self {
         Self {
-            last_first: replay.assumptions.last_first,
+            by_arrival: replay.assumptions.by_arrival,
             processors: replay.assumptions.processors,
             unseen_holds: replay.assumptions.unseen_holds.name(),
             reliable: replay.is_reliable,

@@ -14,7 +14,6 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::model::wait::WaitKind;
 use crate::what_if::hold::Hold;
 use crate::what_if::hold_code::{HoldCode, HoldCodeIndex};
 use crate::what_if::known_lock::Sharing;
@@ -119,7 +118,8 @@ pub(super) fn with_unseen_holds(programs: &mut Programs, which: UnseenHolds) -> 
             number,
             hold_ns: match known.has_timed_holds {
                 true => known.hold_ns,
-                false => longest_ns(programs, &timelines, number),
+                // Of holds for which all had waited, the end was seen.
+                false => longest_ns(&timelines, number).max(known.hold_ns),
             },
             shared_hold_ns: known.shared_hold_ns,
             holds: &programs.holds[number],
@@ -133,7 +133,10 @@ pub(super) fn with_unseen_holds(programs: &mut Programs, which: UnseenHolds) -> 
         let users = of_users.count();
         let is_noticed = lock.holds.len() as f64 > MOST * users as f64;
         match which {
-            UnseenHolds::None | UnseenHolds::ShortReads | UnseenHolds::LongReads => {}
+            UnseenHolds::None
+            | UnseenHolds::Inferred
+            | UnseenHolds::ShortReads
+            | UnseenHolds::LongReads => {}
             UnseenHolds::Expected => assume(&lock, expected.min(limit), &mut gaps, &mut assumed),
             UnseenHolds::Private => {
                 // Where nearly all were noticed, there cannot be many more.
@@ -277,7 +280,12 @@ fn assume(lock: &OfLock<'_>, count: f64, gaps: &mut Vec<Gap>, assumed: &mut Assu
 }
 
 /// From when on a lock is free for long enough.
-fn free_from(taken: &BTreeMap<u64, u64>, from_ns: u64, hold_ns: u64, until_ns: u64) -> Option<u64> {
+pub(super) fn free_from(
+    taken: &BTreeMap<u64, u64>,
+    from_ns: u64,
+    hold_ns: u64,
+    until_ns: u64,
+) -> Option<u64> {
     let before = taken.range(..=from_ns).next_back();
     let mut start_ns = before.map_or(from_ns, |(_, &end_ns)| end_ns.max(from_ns));
     for (&next_ns, &end_ns) in taken.range(from_ns..) {
@@ -292,11 +300,9 @@ fn free_from(taken: &BTreeMap<u64, u64>, from_ns: u64, hold_ns: u64, until_ns: u
     (start_ns.saturating_add(hold_ns) <= until_ns).then_some(start_ns)
 }
 
-/// How long a lock may have been held of which nobody saw when a hold began: as long as the longest
-/// part that was seen, or as half of the holds may have been.
-fn longest_ns(programs: &Programs, timelines: &[Timeline], lock: usize) -> u64 {
-    let holds = programs.holds[lock].iter();
-    let seen_ns = holds.map(|hold| hold.end_ns - hold.start_ns).max();
+/// How long a lock may have been held of which nobody saw when a hold began: as long as half of the holds may have
+/// been, from when the thread did something else with locks.
+fn longest_ns(timelines: &[Timeline], lock: usize) -> u64 {
     let mut allowed_ns = Vec::new();
     for timeline in timelines {
         let (mut last_ns, mut since_ns) = (None, None);
@@ -306,15 +312,15 @@ fn longest_ns(programs: &Programs, timelines: &[Timeline], lock: usize) -> u64 {
                 Mark::Release(released) if released == lock => {
                     allowed_ns.extend(since_ns.take().map(|since_ns| end_ns - since_ns));
                 }
-                mark if is_asleep(mark) => continue,
+                mark if mark.is_sleep() => continue,
                 _ => {}
             }
             last_ns = Some(end_ns);
         }
     }
     allowed_ns.sort_unstable();
-    let median_ns = allowed_ns.get(allowed_ns.len() / 2).copied();
-    median_ns.max(seen_ns).unwrap_or(0)
+    let median_ns = allowed_ns.get(allowed_ns.len() / 2);
+    median_ns.copied().unwrap_or(0)
 }
 
 /// Those of all threads, by begin.
@@ -322,7 +328,7 @@ fn gaps(timelines: &[Timeline]) -> Vec<Gap> {
     let mut gaps = Vec::new();
     for (thread, timeline) in timelines.iter().enumerate() {
         let (mut held, mut since_ns) = (0_u64, None);
-        let awake = timeline.iter().filter(|(.., mark)| !is_asleep(*mark));
+        let awake = timeline.iter().filter(|(.., mark)| !mark.is_sleep());
         for &(start_ns, end_ns, mark) in awake {
             if let (0, Some(since_ns)) = (held, since_ns)
                 && since_ns < start_ns
@@ -343,10 +349,6 @@ fn gaps(timelines: &[Timeline]) -> Vec<Gap> {
     }
     gaps.sort_by_key(|gap| (gap.start_ns, gap.end_ns));
     gaps
-}
-
-fn is_asleep(mark: Mark) -> bool {
-    matches!(mark, Mark::Pause(WaitKind::Sleep))
 }
 
 /// What a thread was seen with a lock for.

@@ -19,7 +19,7 @@ const SMALL_SHARE: f64 = 0.03;
 /// And if they are busy as long, give or take this share.
 const DURATION_TOLERANCE: f64 = 0.1;
 
-/// The same if threads get monitors in another order than that in which they came.
+/// The same if threads get monitors in the order in which they come.
 const ORDER_TOLERANCE: f64 = 0.05;
 
 /// What the trace says.
@@ -83,7 +83,7 @@ impl Truth {
             ),
             is_reliable: self.has_waiting(unchanged_ns)
                 && has_duration(unchanged_duration)
-                && (!assumptions.last_first || is_exact(unchanged_duration)),
+                && (!assumptions.by_arrival || is_exact(unchanged_duration)),
             forced: changed.forced,
         }
     }
@@ -136,7 +136,7 @@ pub(super) fn has_duration(times_as_long: f64) -> bool {
     (times_as_long - 1.0).abs() <= DURATION_TOLERANCE
 }
 
-/// Whether the order in which threads get monitors fits: where the last ones come first, others starve.
+/// Whether the order in which threads get monitors fits.
 fn is_exact(times_as_long: f64) -> bool {
     (times_as_long - 1.0).abs() <= ORDER_TOLERANCE
 }

@@ -136,7 +136,11 @@ pub(super) fn holds_of(
                 Some(_) => holds.push(hold),
                 None => {
                     let next_ns = seen.next_hold_ns(thread, time_ns);
-                    let block_ns = threads[thread].next_block_ns(time_ns);
+                    // A thread may sleep while it has a lock, if its holds are known to be that long.
+                    let block_ns = match known.has_timed_holds && !is_shared {
+                        true => threads[thread].next_wait_ns(time_ns),
+                        false => threads[thread].next_block_ns(time_ns),
+                    };
                     unseen.push((hold, others_ns.min(next_ns).min(block_ns)));
                 }
             }

@@ -47,6 +47,10 @@ pub(super) enum Mark {
 }
 
 impl Mark {
+    pub(super) fn is_sleep(self) -> bool {
+        matches!(self, Mark::Pause(WaitKind::Sleep))
+    }
+
     /// The order in which things happen at one time.
     fn rank(self) -> u8 {
         match self {
@@ -173,7 +177,7 @@ impl Known {
     /// When it went on after a wait that was no sleep.
     pub(super) fn ends_of_waits(&self) -> Vec<u64> {
         let waits = self.blocks.iter();
-        let waits = waits.filter(|(.., mark)| !matches!(mark, Mark::Pause(WaitKind::Sleep)));
+        let waits = waits.filter(|(.., mark)| !mark.is_sleep());
         waits.map(|&(_, end_ns, _)| end_ns).collect()
     }
 
@@ -183,7 +187,7 @@ impl Known {
             .blocks
             .partition_point(|&(start_ns, ..)| start_ns < from_ns);
         let mut waits = self.blocks[next..].iter();
-        let wait = waits.find(|(.., mark)| !matches!(mark, Mark::Pause(WaitKind::Sleep)));
+        let wait = waits.find(|(.., mark)| !mark.is_sleep());
         wait.map_or(u64::MAX, |&(start_ns, ..)| start_ns)
     }
 

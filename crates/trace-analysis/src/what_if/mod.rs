@@ -12,6 +12,7 @@ mod clock;
 mod hold;
 mod hold_code;
 mod holds;
+mod inferred;
 mod known_lock;
 mod known_thread;
 mod observed;
@@ -21,6 +22,7 @@ mod predictor;
 mod program;
 mod replay;
 mod sampling;
+mod succession;
 
 use crate::model::entity::{ChainIndex, Entities, LockIndex};
 use crate::model::wait::{EndedHolds, Wait};

@@ -7,7 +7,9 @@ use crate::model::entity::LockIndex;
 pub enum UnseenHolds {
     /// None.
     None,
-    /// As many as are to be expected where as many threads had to wait as the trace says.
+    /// Those that follow from how long threads took where others noticed the lock.
+    Inferred,
+    /// Beside these, as many as are to be expected where as many threads had to wait as the trace says.
     #[default]
     Expected,
     /// Several times as many, but nobody else wants the lock meanwhile.
@@ -25,6 +27,7 @@ impl UnseenHolds {
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",
+            Self::Inferred => "inferred",
             Self::Expected => "expected",
             Self::Private => "private",
             Self::EachTime => "each-time",
@@ -37,9 +40,9 @@ impl UnseenHolds {
 /// What a replay assumes where a trace shows nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Assumptions {
-    /// Of threads that wait for a monitor, the one that came last gets it first, and not the one
-    /// that came first.
-    pub last_first: bool,
+    /// Of threads that wait for a monitor, the one that came first gets it first, as since JDK 25. Before, HotSpot
+    /// serves those that have come in batches, and of each the last one first (`ObjectMonitor::exit`).
+    pub by_arrival: bool,
     /// The number of processors, which own work needs. `None`: all threads go on at once, like
     /// threads that wait for input or output.
     pub processors: Option<u64>,

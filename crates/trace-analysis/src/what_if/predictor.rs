@@ -22,7 +22,8 @@ use crate::what_if::replay::{LockRule, Replayed, Scenario, replay};
 /// How often stripes are drawn at random.
 const DRAWS: u64 = 3;
 
-/// How far off factors may be where locks nest or readers share them, in random programs: but for one in ten.
+/// How far off factors may be where locks nest or readers share them: in random programs whose locks nest all but one in
+/// fifty are not.
 const UNSEEN_ORDER: f64 = 0.15;
 
 /// The same where a lock is replaced by one that readers share, which takes time itself.
@@ -79,12 +80,14 @@ pub(super) struct Changed {
 
 impl Predictor {
     pub(super) fn new(all: &Observed, processors: Option<u64>, entities: &Entities) -> Self {
-        let observed = all.of_contending();
+        let mut observed = all.of_contending();
+        observed.join_successors(entities);
         let new = |codes, reads| Programs::new(&observed, processors, entities, codes, reads);
         let mut programs = new(HoldCodes::default(), Reads::AsSeen);
         let as_seen = programs.slices(&programs.threads);
         let mut slices = Vec::new();
-        let mut unseen_holds = 0;
+        let inferred = programs.infer_holds();
+        let mut unseen_holds = inferred;
         for which in [
             UnseenHolds::Expected,
             UnseenHolds::Private,
@@ -95,8 +98,12 @@ impl Predictor {
                 slices.push((which, programs.slices(&threads)));
             }
             if which == UnseenHolds::Expected {
-                unseen_holds = count;
+                unseen_holds += count;
             }
+        }
+        if inferred > 0 {
+            let slice = (UnseenHolds::Inferred, programs.slices(&programs.threads));
+            slices.push(slice);
         }
         let (speedup_of, busy_ns) = speedup_of(&as_seen, &observed);
         let threads = as_seen.iter().map(|slice| slice.len() as u64).max();
@@ -344,7 +351,7 @@ impl Predictor {
             })
             .collect();
         assumptions.push(Assumptions {
-            last_first: true,
+            by_arrival: true,
             ..likely
         });
         if self.limited_to.is_some() {
@@ -412,7 +419,7 @@ impl Changed {
             LockChange::Permits(permits) => rule.permits = permits.into(),
             LockChange::Fair => {
                 rule.is_barging = false;
-                rule.is_last_first = false;
+                rule.is_by_arrival = true;
             }
             LockChange::Unfair => rule.is_barging |= draw == 0,
             LockChange::ReadWrite => rule.is_shared = true,
@@ -433,27 +440,27 @@ fn rule(lock: &KnownLock, assumptions: Assumptions) -> LockRule {
         permits: lock.permits,
         is_shared: false,
         is_monitor,
-        is_last_first: assumptions.last_first && is_monitor,
+        is_by_arrival: assumptions.by_arrival || !is_monitor,
     }
 }
 
 /// Which assumptions made a difference in replays so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Matters {
-    last_first: bool,
+    by_arrival: bool,
     processors: bool,
 }
 
 impl Matters {
     fn add(&mut self, replayed: &Replayed, processors: Option<u64>) {
-        self.last_first |= replayed.had_choice;
+        self.by_arrival |= replayed.had_choice;
         let working = replayed.most_working as u64;
         self.processors |= processors.is_some_and(|processors| working > processors);
     }
 
     /// Whether a replay with other assumptions may find something new.
     fn has(self, assumptions: Assumptions) -> bool {
-        (!assumptions.last_first || self.last_first)
+        (!assumptions.by_arrival || self.by_arrival)
             && (assumptions.processors.is_none() || self.processors)
     }
 }

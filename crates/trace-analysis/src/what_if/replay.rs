@@ -32,8 +32,9 @@ pub(super) struct LockRule {
     pub(super) is_shared: bool,
     /// A trace does not contain which of those who wait gets it.
     pub(super) is_monitor: bool,
-    /// Of those who wait, the one that came last is woken first.
-    pub(super) is_last_first: bool,
+    /// Who waits gets it in the order of arrival; otherwise as HotSpot's monitors are passed on before JDK 25: all
+    /// that have come are a batch, of which the last one is first, and who comes later waits for the next batch.
+    pub(super) is_by_arrival: bool,
 }
 
 impl LockRule {
@@ -151,6 +152,8 @@ struct Place {
     writers: u64,
     readers: u64,
     queue: VecDeque<usize>,
+    /// How many of those at the front are the batch that is served.
+    batch: usize,
     /// Somebody was woken who will try to get the lock.
     is_waking: bool,
     /// Who was woken, but found the lock taken.
@@ -158,6 +161,14 @@ struct Place {
 }
 
 impl Place {
+    /// If all of the last batch have had the lock when it is released, all who have come since are the next one.
+    fn begin_batch(&mut self) {
+        if self.batch == 0 && self.writers == 0 {
+            self.queue.make_contiguous().reverse();
+            self.batch = self.queue.len();
+        }
+    }
+
     /// Whether a thread can have it that only reads, or one that does not.
     fn is_open(&self, is_reader: bool, permits: u64) -> bool {
         match is_reader {
@@ -541,12 +552,11 @@ impl<'a> Replay<'a> {
     fn wake_next(&mut self, lock: usize, at: usize) {
         let rule = self.scenario.locks[lock];
         loop {
+            if !rule.is_by_arrival {
+                self.places[at].begin_batch();
+            }
             let place = &self.places[at];
-            let next = match rule.is_last_first {
-                true => place.queue.back(),
-                false => place.queue.front(),
-            };
-            let (Some(&next), false) = (next, place.is_waking) else {
+            let (Some(&next), false) = (place.queue.front(), place.is_waking) else {
                 return;
             };
             self.replayed.had_choice |= place.queue.len() > 1 && rule.is_monitor;
@@ -590,14 +600,11 @@ impl<'a> Replay<'a> {
     }
 
     fn unqueue(&mut self, thread: usize, place: usize) {
-        let queue = &mut self.places[place].queue;
-        // Nearly always at one of the ends.
-        if queue.front() == Some(&thread) {
-            queue.pop_front();
-        } else if queue.back() == Some(&thread) {
-            queue.pop_back();
-        } else {
-            queue.retain(|&queued| queued != thread);
+        let Place { queue, batch, .. } = &mut self.places[place];
+        // Nearly always the first one.
+        if let Some(at) = queue.iter().position(|&queued| queued == thread) {
+            queue.remove(at);
+            *batch -= usize::from(at < *batch);
         }
     }
 

@@ -303,10 +303,10 @@ fn effect(found: &Prediction) -> Result<Effect, TestCaseError> {
 }
 
 /// The replay whose assumptions are those of the simulator.
-fn first_comes_first(prediction: &Prediction) -> &Replay {
+fn as_simulated(prediction: &Prediction) -> &Replay {
     let mut replays = prediction.replays.iter();
     let found = replays.find(|replay| {
-        !replay.assumptions.last_first && replay.assumptions.unseen_holds == UnseenHolds::None
+        !replay.assumptions.by_arrival && replay.assumptions.unseen_holds == UnseenHolds::None
     });
     found.expect("one")
 }
@@ -325,23 +325,24 @@ fn what_is_all_known_is_replayed_exactly() {
         waited_ns, script, ..
     } = run(&program);
     let found = predict(&script, 0, LockChange::Holds(0.5));
-    let first_comes_first = first_comes_first(&found);
+    let as_simulated = as_simulated(&found);
     let off = |found_ns: u64, truth_ns: u64| (found_ns as f64 / truth_ns as f64 - 1.0).abs();
-    assert!(off(first_comes_first.unchanged_ns, waited_ns) < 0.01);
+    assert!(off(as_simulated.unchanged_ns, waited_ns) < 0.01);
     let truth_ns = run(&changed(&program, LockChange::Holds(0.5))).waited_ns;
-    assert!(off(first_comes_first.changed_ns, truth_ns) < 0.01);
+    assert!(off(as_simulated.changed_ns, truth_ns) < 0.01);
 }
 
 /// Half of the threads release the lock elsewhere than the others, and only their holds get shorter.
 #[test]
 fn holds_of_some_code_get_shorter() {
-    let turn = |hold_ns| Turn {
-        think_ns: 10,
+    // No two of them come at the same time.
+    let turn = |thread| Turn {
+        think_ns: 10 + thread,
         lock: 0,
-        hold_ns,
+        hold_ns: 400 + 50 * thread,
         inner: None,
     };
-    let program: Program = (0..4).map(|at| vec![turn(400 + 50 * at); 50]).collect();
+    let program: Program = (0..4_u64).map(|thread| vec![turn(thread); 50]).collect();
     let Run {
         waited_ns, script, ..
     } = run(&program);
@@ -351,7 +352,7 @@ fn holds_of_some_code_get_shorter() {
     });
     let truth_ns = run(&changed_for(&program, change, |thread| code(thread) == "c")).waited_ns;
     assert!(truth_ns < waited_ns * 3 / 4 && truth_ns > waited_ns / 4);
-    let replayed_ns = first_comes_first(&found).changed_ns;
+    let replayed_ns = as_simulated(&found).changed_ns;
     let off = (replayed_ns as f64 / truth_ns as f64 - 1.0).abs();
     assert!(off < 0.01, "{replayed_ns} for {truth_ns}");
     let of_none = predict_for(&script, 0, change, |_| false);
@@ -432,10 +433,10 @@ fn runner() -> TestRunner {
 }
 
 /// Where locks nest, the trace shows only the nestings for which a thread waited.
-const NESTED_OUTSIDE: f64 = 0.1;
+const NESTED_OUTSIDE: f64 = 0.025;
 
 /// Random programs are really run with the change: it is done sooner by a factor that is within the bounds in 99
-/// of 100; where locks nest, in 90.
+/// of 100; where locks nest, in 97.
 #[test]
 fn programs_that_are_changed_are_done_as_predicted() {
     const PROGRAMS: usize = 300;
@@ -485,7 +486,8 @@ fn with_nested(program: &Program) -> Program {
     program
 }
 
-/// How long threads wait is within the bounds, too, but for a few: they allow for chance.
+/// How long threads wait is within the bounds, too, but for one in eight: which of them a monitor lets wait is chance, and
+/// holds that get longer are waited for where nobody noticed them before.
 #[test]
 fn programs_that_are_changed_wait_as_predicted() {
     const PROGRAMS: usize = 150;
@@ -519,7 +521,11 @@ fn programs_that_are_changed_wait_as_predicted() {
             }
         }
         assert!(seen >= PROGRAMS / 2, "{change}");
-        assert!(outside.len() <= seen / 10, "{change}: {outside:?}");
+        assert!(
+            outside.len() <= seen / 8,
+            "{change}: {} of {seen}: {outside:?}",
+            outside.len()
+        );
         assert!(beyond <= PROGRAMS / 10, "{change}");
     }
 }

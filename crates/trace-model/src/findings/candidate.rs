@@ -93,7 +93,9 @@ impl Candidates<'_> {
         let wanted = causes.filter(|(key, cause)| {
             is_large(cause)
                 && match mostly_nobodys(of_kind, key.lock_class) {
-                    Some((nobodys, free)) => nobodys == **key || !cause.shares_locks_with(free),
+                    Some((nobodys, free)) => {
+                        nobodys == **key || !is_nobody(key.owner) && !cause.shares_locks_with(free)
+                    }
                     None => !is_nobody(key.owner),
                 }
         });

@@ -26,8 +26,11 @@ pub fn measure(pair: &'static Pair, runs: usize) -> Outcome {
     }
 }
 
+/// No threads of the collector beside those of the program, and as few collections in one variant as in the other.
+const FLAGS: [&str; 2] = ["-XX:+UseSerialGC", "-Xmn256m"];
+
 fn jvm(pair: &Pair, variant: &str) -> Jvm {
-    let jvm = Jvm::untraced(Jdk::traced(), &["pairs.Program", pair.program, variant]);
+    let jvm = Jvm::untraced(Jdk::traced(), &["pairs.Program", pair.program, variant]).flags(FLAGS);
     match pair.is_real() {
         true => jvm.class_path(pairs_class_path()),
         false => jvm,

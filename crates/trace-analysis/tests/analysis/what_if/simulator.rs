@@ -1,6 +1,5 @@
 //! Programs whose threads take locks in turn, run in simulated time.
 
-use std::collections::VecDeque;
 use std::fmt::Write;
 
 /// What a thread does once: it works by itself, and then holds a lock; and in it perhaps another one.
@@ -72,17 +71,34 @@ fn steps(turns: &[Turn]) -> Vec<Step> {
     steps
 }
 
+/// Who waits for a monitor: all that have come are a batch, of which the last one is first, and who comes later waits
+/// for the next batch (`ObjectMonitor::exit` of JDK 8).
+#[derive(Clone, Debug, Default)]
+struct Queue {
+    batch: Vec<usize>,
+    others: Vec<usize>,
+}
+
+impl Queue {
+    fn next(&mut self) -> Option<usize> {
+        if self.batch.is_empty() {
+            std::mem::swap(&mut self.batch, &mut self.others);
+        }
+        self.batch.pop()
+    }
+}
+
 struct Machine {
     steps: Vec<Vec<Step>>,
     next: Vec<usize>,
     states: Vec<State>,
-    queues: Vec<VecDeque<usize>>,
+    queues: Vec<Queue>,
     /// Who has each lock, and since when.
     owners: Vec<Option<(usize, u64)>>,
     run: Run,
 }
 
-/// Runs a program whose locks are handed to who waited longest.
+/// Runs a program whose locks are monitors.
 pub(super) fn run(program: &Program) -> Run {
     let of_turn = |turn: &Turn| turn.lock.max(turn.inner.map_or(0, |(lock, _)| lock)) + 1;
     let locks = program.iter().flatten().map(of_turn).max().unwrap_or(0);
@@ -90,7 +106,7 @@ pub(super) fn run(program: &Program) -> Run {
         steps: program.iter().map(|turns| steps(turns)).collect(),
         next: vec![0; program.len()],
         states: vec![State::WorksUntil(0); program.len()],
-        queues: vec![VecDeque::new(); locks],
+        queues: vec![Queue::default(); locks],
         owners: vec![None; locks],
         run: Run {
             waited_ns: 0,
@@ -133,7 +149,7 @@ impl Machine {
                 self.owners[lock] = Some((thread, now_ns));
             }
             Step::Acquire(lock) => {
-                self.queues[lock].push_back(thread);
+                self.queues[lock].others.push(thread);
                 self.states[thread] = State::WaitsSince(now_ns);
                 let line = lock + 1;
                 writeln!(self.run.script, "{now_ns} T{thread} enter a on L{line}").expect("text");
@@ -144,7 +160,7 @@ impl Machine {
 
     fn release(&mut self, thread: usize, lock: usize, now_ns: u64) {
         let owned = self.owners[lock].take().expect("an owner");
-        let Some(next) = self.queues[lock].pop_front() else {
+        let Some(next) = self.queues[lock].next() else {
             return;
         };
         let (line, held_ns, code) = (lock + 1, now_ns - owned.1, code(thread));

@@ -1,0 +1,85 @@
+//! Locks that take each other's place: threads that wait for one of them would wait for the next one as well.
+//!
+//! `ConcurrentHashMap` locks the first node of a bin, or a `ReservationNode` while `computeIfAbsent` computes: each
+//! load of the same key has a lock of its own, and no thread comes to it twice. A replay in which a thread is too
+//! early for one of them would never let it wait again.
+
+use std::collections::BTreeMap;
+
+use crate::collections::hash::SeededSet;
+use crate::model::entity::{Entities, LockIndex, ThreadIndex};
+use crate::what_if::observed::Observed;
+
+/// Locks that were contended one after the other, by the same threads.
+struct Succession {
+    /// The lock that stands for all.
+    lock: LockIndex,
+    end_ns: u64,
+    threads: SeededSet<ThreadIndex>,
+}
+
+/// From when until when threads waited for a lock, and which ones.
+struct Use {
+    start_ns: u64,
+    end_ns: u64,
+    threads: SeededSet<ThreadIndex>,
+}
+
+impl Observed {
+    /// Makes those locks one that take each other's place.
+    pub(super) fn join_successors(&mut self, entities: &Entities) {
+        let stands_for = successors(self, entities);
+        let of = |lock: LockIndex| stands_for.get(&lock).copied().unwrap_or(lock);
+        self.waits
+            .iter_mut()
+            .for_each(|wait| wait.lock = of(wait.lock));
+        self.spans
+            .iter_mut()
+            .for_each(|span| span.lock = of(span.lock));
+        let begins = std::mem::take(&mut self.begins).into_iter();
+        let joined = begins.map(|((lock, thread, end_ns), ns)| ((of(lock), thread, end_ns), ns));
+        self.begins = joined.collect();
+    }
+}
+
+/// The lock that stands for each one that is not alone.
+fn successors(observed: &Observed, entities: &Entities) -> BTreeMap<LockIndex, LockIndex> {
+    let is_of_bin = |lock| {
+        let class = entities.lock_class(lock);
+        let class = class.map_or("", |class| entities.class_name(class));
+        class.starts_with("java.util.concurrent.ConcurrentHashMap$")
+    };
+    let mut uses = BTreeMap::<LockIndex, Use>::new();
+    for wait in observed.waits.iter().filter(|wait| is_of_bin(wait.lock)) {
+        let used = uses.entry(wait.lock).or_insert_with(|| Use {
+            start_ns: wait.start_ns,
+            end_ns: wait.end_ns,
+            threads: SeededSet::default(),
+        });
+        used.start_ns = used.start_ns.min(wait.start_ns);
+        used.end_ns = used.end_ns.max(wait.end_ns);
+        used.threads.insert(wait.thread);
+    }
+    let mut by_start: Vec<_> = uses.into_iter().collect();
+    by_start.sort_by_key(|(_, used)| used.start_ns);
+    let mut successions: Vec<Succession> = Vec::new();
+    let mut stands_for = BTreeMap::new();
+    for (lock, used) in by_start {
+        let follows = |it: &&mut Succession| {
+            it.end_ns <= used.start_ns && !it.threads.is_disjoint(&used.threads)
+        };
+        match successions.iter_mut().find(follows) {
+            Some(succession) => {
+                succession.end_ns = used.end_ns;
+                succession.threads.extend(used.threads);
+                stands_for.insert(lock, succession.lock);
+            }
+            None => successions.push(Succession {
+                lock,
+                end_ns: used.end_ns,
+                threads: used.threads,
+            }),
+        }
+    }
+    stands_for
+}
