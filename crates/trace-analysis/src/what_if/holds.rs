@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::collections::hash::SeededMap;
-use crate::model::entity::ChainIndex;
+use crate::model::entity::{ChainIndex, LockIndex};
 use crate::what_if::hold::Hold;
 use crate::what_if::hold_code::{HoldCode, HoldCodes};
 use crate::what_if::known_lock::{KnownLock, Sharing};
@@ -21,6 +21,8 @@ pub(super) struct SeenHold {
     pub(super) thread: usize,
     /// The number of the lock.
     pub(super) lock: usize,
+    /// The lock itself.
+    pub(super) index: LockIndex,
     pub(super) start_ns: u64,
     pub(super) end_ns: u64,
     /// Where it released the lock.
@@ -32,14 +34,14 @@ pub(super) struct SeenHold {
 }
 
 impl SeenHold {
-    fn unwaited(&self, lock: &KnownLock, codes: &mut HoldCodes) -> Hold {
+    fn unwaited(&self, codes: &mut HoldCodes) -> Hold {
         Hold {
             thread: self.thread,
             lock: self.lock,
             start_ns: self.start_ns,
             end_ns: self.end_ns,
             code: codes.add(HoldCode {
-                lock: lock.index,
+                lock: self.index,
                 acquired_in: None,
                 released_in: Some(self.chain),
             }),
@@ -52,6 +54,7 @@ impl SeenHold {
 /// A thread got a lock that it had waited for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Acquired {
+    pub(super) index: LockIndex,
     pub(super) time_ns: u64,
     /// Where it waited.
     pub(super) chain: ChainIndex,
@@ -96,13 +99,14 @@ pub(super) fn holds_of(
         let spans = spans.map(Vec::as_slice).unwrap_or_default();
         let mut spans = spans.iter().peekable();
         for Acquired {
+            index,
             time_ns,
             chain,
             is_shared,
         } in acquired
         {
             while let Some(before) = spans.next_if(|span| span.end_ns <= time_ns) {
-                holds.push(before.unwaited(known, codes));
+                holds.push(before.unwaited(codes));
             }
             let others_ns = match known.sharing {
                 Sharing::Permits => u64::MAX,
@@ -125,7 +129,7 @@ pub(super) fn holds_of(
                 start_ns: time_ns,
                 end_ns: own.map_or(time_ns, |span| span.end_ns),
                 code: codes.add(HoldCode {
-                    lock: known.index,
+                    lock: index,
                     acquired_in: Some(chain),
                     released_in: own.map(|span| span.chain),
                 }),
@@ -145,7 +149,7 @@ pub(super) fn holds_of(
                 }
             }
         }
-        holds.extend(spans.map(|span| span.unwaited(known, codes)));
+        holds.extend(spans.map(|span| span.unwaited(codes)));
     }
     set_usual_holds(locks, &holds);
     // Those are of usual length, before the next event.

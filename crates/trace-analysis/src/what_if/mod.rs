@@ -9,6 +9,7 @@ mod bounds;
 mod busy;
 mod change;
 mod clock;
+mod demand;
 mod hold;
 mod hold_code;
 mod holds;

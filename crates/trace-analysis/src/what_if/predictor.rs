@@ -8,6 +8,7 @@ use crate::what_if::assumed::with_unseen_holds;
 use crate::what_if::bounds::{STANDARD_ERRORS, Truth, busy_in_trace, has_duration, waiting_error};
 use crate::what_if::busy::Busy;
 use crate::what_if::change::LockChange;
+use crate::what_if::demand::needs_no_processor;
 use crate::what_if::hold_code::HoldCodes;
 use crate::what_if::holds::Reads;
 use crate::what_if::known_lock::{KnownLock, Sharing};
@@ -42,9 +43,11 @@ const PRESENT: f64 = 0.5;
 #[derive(Clone, Debug)]
 pub(super) struct Predictor {
     pub(super) processors: Option<u64>,
-    /// `None` if there is one for each thread.
+    /// `None` if there is one for each thread, or they need none.
     limited_to: Option<u64>,
     locks: Vec<KnownLock>,
+    /// Those that take each other's place have one number.
+    lock_numbers: BTreeMap<LockIndex, usize>,
     codes: HoldCodes,
     /// With unseen holds or without.
     slices: Vec<(UnseenHolds, Vec<Slice>)>,
@@ -80,8 +83,7 @@ pub(super) struct Changed {
 
 impl Predictor {
     pub(super) fn new(all: &Observed, processors: Option<u64>, entities: &Entities) -> Self {
-        let mut observed = all.of_contending();
-        observed.join_successors(entities);
+        let observed = all.of_contending();
         let new = |codes, reads| Programs::new(&observed, processors, entities, codes, reads);
         let mut programs = new(HoldCodes::default(), Reads::AsSeen);
         let as_seen = programs.slices(&programs.threads);
@@ -109,6 +111,8 @@ impl Predictor {
         let threads = as_seen.iter().map(|slice| slice.len() as u64).max();
         let busy = busy_in_trace(&as_seen);
         let nested_share = nested_share(&as_seen);
+        let limited_to = processors.filter(|it| (1..threads.unwrap_or(0)).contains(it));
+        let limited_to = limited_to.filter(|_| !needs_no_processor(&as_seen));
         // First what is most likely.
         let as_seen = (UnseenHolds::None, as_seen);
         match unseen_holds {
@@ -116,7 +120,10 @@ impl Predictor {
             _ => slices.push(as_seen),
         }
         let Programs {
-            locks, mut codes, ..
+            locks,
+            lock_numbers,
+            mut codes,
+            ..
         } = programs;
         if locks.iter().any(|lock| lock.sharing == Sharing::Readers) {
             for (which, reads) in [
@@ -131,7 +138,7 @@ impl Predictor {
         let waits = by_slice(&observed);
         Self {
             processors,
-            limited_to: processors.filter(|it| (1..threads.unwrap_or(0)).contains(it)),
+            limited_to,
             busy,
             speedup_of,
             busy_ns,
@@ -149,6 +156,7 @@ impl Predictor {
             has_unseen_order: nested_share > NESTED
                 || locks.iter().any(|lock| lock.sharing == Sharing::Readers),
             locks,
+            lock_numbers,
             replayed_share: observed.kept_share(),
             unexplained_ns: observed.waits.iter().map(|wait| wait.unexplained_ns).sum(),
             conditional_ns: conditional_ns(&observed),
@@ -166,14 +174,19 @@ impl Predictor {
         is_changed: impl Fn(LockIndex) -> bool,
         is_affected: impl Fn(Option<ChainIndex>, LockIndex) -> bool,
     ) -> Changed {
-        let locks = || self.locks.iter().map(|lock| lock.index);
-        let is_changed: Vec<bool> = locks().map(is_changed).collect();
+        let any = |of: &dyn Fn(LockIndex) -> bool| {
+            let mut of_numbers = vec![false; self.locks.len()];
+            for (&lock, &number) in &self.lock_numbers {
+                of_numbers[number] |= of(lock);
+            }
+            of_numbers
+        };
         let codes = self.codes.all().iter();
         Changed {
             change,
-            is_changed,
+            is_changed: any(&is_changed),
             is_affected: codes.map(|code| code.is_affected(&is_affected)).collect(),
-            affects_unknown: locks().map(|lock| is_affected(None, lock)).collect(),
+            affects_unknown: any(&|lock| is_affected(None, lock)),
         }
     }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::blame::park::code::CodeTable;
-use crate::model::entity::{ChainIndex, Entities, LockIndex, ThreadIndex};
+use crate::model::entity::{Entities, LockIndex, ThreadIndex};
 use crate::model::wait::WaitKind;
 use crate::what_if::busy::PARTS;
 use crate::what_if::clock::Clock;
@@ -16,6 +16,7 @@ use crate::what_if::holds::{Acquired, AllAcquired, Reads, SeenHold, count_permit
 use crate::what_if::known_lock::{KnownLock, Sharing};
 use crate::what_if::known_thread::{Acquisition, Known, Mark};
 use crate::what_if::observed::Observed;
+use crate::what_if::succession::successors;
 
 /// What a thread does next.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,6 +79,8 @@ pub(super) type Slice = Vec<Program>;
 #[derive(Debug)]
 pub(super) struct Programs {
     pub(super) locks: Vec<KnownLock>,
+    /// Those that take each other's place have one number.
+    pub(super) lock_numbers: BTreeMap<LockIndex, usize>,
     pub(super) threads: Vec<Known>,
     /// The slice of each thread, in order.
     slices: Vec<u64>,
@@ -102,6 +105,7 @@ impl Programs {
         let seen = reading.seen_holds(&threads);
         let Reading {
             mut locks,
+            lock_numbers,
             threads: numbers,
             mut codes,
             ..
@@ -124,6 +128,7 @@ impl Programs {
         let clock = Clock::new(threads.iter(), processors);
         Self {
             locks,
+            lock_numbers,
             slices: numbers.into_keys().map(|(slice, _)| slice).collect(),
             threads,
             holds,
@@ -203,17 +208,23 @@ impl<'o> Reading<'o> {
         for (number, (_, thread)) in threads.iter_mut().enumerate() {
             *thread = number;
         }
-        for (number, (_, lock)) in lock_numbers.iter_mut().enumerate() {
-            *lock = number;
+        let stands_for = successors(observed, entities);
+        let mut locks = Vec::new();
+        for (&lock, number) in &mut lock_numbers {
+            if !stands_for.contains_key(&lock) {
+                *number = locks.len();
+                locks.push(KnownLock::new(lock, entities));
+            }
         }
-        let indexes = lock_numbers.keys();
+        for (lock, first) in stands_for {
+            let number = lock_numbers[&first];
+            lock_numbers.insert(lock, number);
+        }
         Self {
             observed,
             entities,
             code_table: CodeTable::default(),
-            locks: indexes
-                .map(|&lock| KnownLock::new(lock, entities))
-                .collect(),
+            locks,
             lock_numbers,
             threads,
             codes,
@@ -246,25 +257,19 @@ impl<'o> Reading<'o> {
                 false => Mark::GiveUp(lock),
             };
             let thread = self.threads[&(wait.slice, wait.thread)];
-            blocks.push((thread, wait.start_ns, wait.end_ns, wait.chain, mark));
+            blocks.push((thread, wait.start_ns, wait.end_ns, Some(wait), mark));
         }
         for pause in &self.observed.pauses {
             // A thread that does not contend in this slice matters to none that does.
             if let Some(&thread) = self.threads.get(&(pause.slice, pause.thread)) {
                 let mark = Mark::Pause(pause.kind);
-                blocks.push((
-                    thread,
-                    pause.start_ns,
-                    pause.end_ns,
-                    ChainIndex::NOT_RECORDED,
-                    mark,
-                ));
+                blocks.push((thread, pause.start_ns, pause.end_ns, None, mark));
             }
         }
         blocks.sort_by_key(|&(thread, start_ns, end_ns, ..)| (thread, start_ns, end_ns));
         let mut threads = vec![Known::default(); self.threads.len()];
         let mut acquired = AllAcquired::new();
-        for (thread, start_ns, end_ns, chain, mark) in blocks {
+        for (thread, start_ns, end_ns, wait, mark) in blocks {
             let blocks = &mut threads[thread].blocks;
             let before_ns = blocks.last().map_or(0, |&(_, end_ns, _)| end_ns);
             let start_ns = start_ns.max(before_ns);
@@ -273,11 +278,12 @@ impl<'o> Reading<'o> {
                 continue;
             }
             blocks.push((start_ns, end_ns, mark));
-            if let Mark::Wait(acquisition) = mark {
+            if let (Mark::Wait(acquisition), Some(wait)) = (mark, wait) {
                 let acquired = acquired.entry((thread, acquisition.lock)).or_default();
                 acquired.push(Acquired {
+                    index: wait.lock,
                     time_ns: end_ns,
-                    chain,
+                    chain: wait.chain,
                     is_shared: acquisition.is_shared,
                 });
             }
@@ -301,6 +307,7 @@ impl<'o> Reading<'o> {
             holds.push(SeenHold {
                 thread,
                 lock,
+                index: span.lock,
                 start_ns,
                 end_ns,
                 chain: span.chain,

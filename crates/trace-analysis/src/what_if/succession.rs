@@ -25,25 +25,11 @@ struct Use {
     threads: SeededSet<ThreadIndex>,
 }
 
-impl Observed {
-    /// Makes those locks one that take each other's place.
-    pub(super) fn join_successors(&mut self, entities: &Entities) {
-        let stands_for = successors(self, entities);
-        let of = |lock: LockIndex| stands_for.get(&lock).copied().unwrap_or(lock);
-        self.waits
-            .iter_mut()
-            .for_each(|wait| wait.lock = of(wait.lock));
-        self.spans
-            .iter_mut()
-            .for_each(|span| span.lock = of(span.lock));
-        let begins = std::mem::take(&mut self.begins).into_iter();
-        let joined = begins.map(|((lock, thread, end_ns), ns)| ((of(lock), thread, end_ns), ns));
-        self.begins = joined.collect();
-    }
-}
-
-/// The lock that stands for each one that is not alone.
-fn successors(observed: &Observed, entities: &Entities) -> BTreeMap<LockIndex, LockIndex> {
+/// The lock that stands for each one that takes its place.
+pub(super) fn successors(
+    observed: &Observed,
+    entities: &Entities,
+) -> BTreeMap<LockIndex, LockIndex> {
     let is_of_bin = |lock| {
         let class = entities.lock_class(lock);
         let class = class.map_or("", |class| entities.class_name(class));
