@@ -4,30 +4,42 @@
 //! another service, does not. So works of one kind are compared with how many threads worked meanwhile.
 
 use crate::collections::hash::SeededMap;
+use crate::what_if::hold_code::HoldCodeIndex;
 use crate::what_if::program::{Slice, Step};
 
 /// Shorter works say more of what the scheduler does.
 const MIN_WORK_NS: u64 = 20_000;
 
 /// The fewest works of one kind that are compared.
-const MIN_OF_KIND: f64 = 4.0;
+const MIN_OF_KIND: usize = 8;
 
-/// How many standard errors the share is away from one half, at least.
+/// How many standard errors the slope is away from one half, at least.
 const STANDARD_ERRORS: f64 = 3.0;
+
+/// No error is smaller, as a share: what works of one kind have in common is not all that matters.
+const LEAST_ERROR: f64 = 0.02;
+
+/// The largest error of works of one kind, as a share: where they differ more, they are of several kinds, some of which
+/// meet more threads than others.
+const MOST_ERROR: f64 = 0.3;
+
+/// Which share of the time has to be known to need no processor, and which may be known to need one.
+const ENOUGH: f64 = 0.25;
+const HARDLY_ANY: f64 = 0.1;
 
 /// What comes before some work and after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Limit {
     Begins,
     Pauses,
-    Acquires(usize),
+    Acquires(HoldCodeIndex),
     Releases(usize),
 }
 
 impl Limit {
     fn of(step: Option<&Step>) -> Self {
         match step {
-            Some(Step::Acquire(acquisition)) => Self::Acquires(acquisition.lock),
+            Some(Step::Acquire(acquisition)) => Self::Acquires(acquisition.code),
             Some(Step::Release(lock)) => Self::Releases(*lock),
             Some(Step::Pause(_) | Step::GiveUp(..)) => Self::Pauses,
             Some(Step::Work { .. }) | None => Self::Begins,
@@ -35,27 +47,38 @@ impl Limit {
     }
 }
 
-/// How long works took, and how many times as long they would have taken as on a processor of their own.
+/// How long works of one kind took, and how many times as long they would have taken as on a processor of their own.
 #[derive(Clone, Debug, Default)]
 struct Works(Vec<(f64, f64)>);
 
 impl Works {
-    /// Both in proportion to their means, and less one.
-    fn relative(&self) -> impl Iterator<Item = (f64, f64)> {
+    fn sums(&self) -> (f64, f64) {
+        let sum = |sums: (f64, f64), it: &(f64, f64)| (sums.0 + it.0, sums.1 + it.1);
+        self.0.iter().fold((0.0, 0.0), sum)
+    }
+
+    /// How much longer they take while more threads work, and the standard error of that: 1 if in proportion to the
+    /// number of threads for each processor, 0 if no longer. `None` if there is nothing to compare.
+    fn slope(&self) -> Option<(f64, f64)> {
         let count = self.0.len() as f64;
-        let sums = self
-            .0
-            .iter()
-            .fold((0.0, 0.0), |sums, it| (sums.0 + it.0, sums.1 + it.1));
-        let means = (sums.0 / count, sums.1 / count);
-        self.0
-            .iter()
-            .map(move |it| (it.0 / means.0 - 1.0, it.1 / means.1 - 1.0))
+        let (took, slower) = self.sums();
+        let relative = || {
+            let works = self.0.iter();
+            works.map(move |it| (it.0 * count / took - 1.0, it.1 * count / slower - 1.0))
+        };
+        let xx: f64 = relative().map(|(_, x)| x * x).sum();
+        if self.0.len() < MIN_OF_KIND || xx <= 0.0 {
+            return None;
+        }
+        let slope = relative().map(|(y, x)| x * y).sum::<f64>() / xx;
+        let squares: f64 = relative().map(|(y, x)| (y - slope * x).powi(2)).sum();
+        let error = (squares / (count - 2.0)).sqrt().max(LEAST_ERROR);
+        (error <= MOST_ERROR).then(|| (slope, error / xx.sqrt()))
     }
 }
 
-/// Whether it is certain that most of what threads do by themselves takes as long with however many threads that work:
-/// it needs no processor.
+/// Whether it is certain of enough of what threads do by themselves that it takes as long with however many threads that
+/// work, and so needs no processor, and of hardly anything that it does not.
 pub(super) fn needs_no_processor(slices: &[Slice]) -> bool {
     let mut kinds = SeededMap::<(Limit, Limit), Works>::default();
     for program in slices.iter().flatten() {
@@ -67,38 +90,28 @@ pub(super) fn needs_no_processor(slices: &[Slice]) -> bool {
                 let before = at.checked_sub(1).and_then(|before| steps.get(before));
                 let kind = (Limit::of(before), Limit::of(steps.get(at + 1)));
                 let slower = wall_ns as f64 / cpu_ns.max(1) as f64;
-                kinds
-                    .entry(kind)
-                    .or_default()
-                    .0
-                    .push((wall_ns as f64, slower));
+                let works = kinds.entry(kind).or_default();
+                works.0.push((wall_ns as f64, slower));
             }
         }
     }
-    kinds.retain(|_, works| works.0.len() as f64 >= MIN_OF_KIND);
-    // The slope is 1 if works take longer in proportion, and 0 if they do not.
-    let (mut xx, mut xy, mut count) = (0.0, 0.0, 0.0);
-    for (took, slower) in kinds.values().flat_map(Works::relative) {
-        xx += slower * slower;
-        xy += slower * took;
-        count += 1.0;
+    let (mut all, mut needs_none, mut needs_one) = (0.0, 0.0, 0.0);
+    for works in kinds.values() {
+        let took = works.sums().0;
+        all += took;
+        match works.slope() {
+            Some((slope, error)) if slope + STANDARD_ERRORS * error < 0.5 => needs_none += took,
+            Some((slope, error)) if slope - STANDARD_ERRORS * error > 0.5 => needs_one += took,
+            _ => {}
+        }
     }
-    if xx <= 0.0 {
-        return false;
-    }
-    let slope = xy / xx;
-    let off = kinds.values().flat_map(Works::relative);
-    let squares: f64 = off
-        .map(|(took, slower)| (took - slope * slower).powi(2))
-        .sum();
-    let free = f64::max(count - kinds.len() as f64 - 1.0, 1.0);
-    let error = (squares / free / xx).sqrt();
-    slope + STANDARD_ERRORS * error < 0.5
+    needs_none > ENOUGH * all && needs_one <= HARDLY_ANY * all
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::what_if::hold_code::HoldCodeIndex;
     use crate::what_if::program::Program;
 
     /// A thread that works as often as there are loads, so many times as long as it takes alone, by each.

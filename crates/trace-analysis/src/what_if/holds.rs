@@ -14,6 +14,9 @@ use crate::what_if::known_thread::Known;
 /// `java.util.concurrent` still has to take it.
 const SAME_ACQUISITION_NS: u64 = 100_000;
 
+/// From how many holds on it is no chance that none of them was seen.
+const MANY: u64 = 8;
+
 /// A thread had a lock while others waited for it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SeenHold {
@@ -34,6 +37,10 @@ pub(super) struct SeenHold {
 }
 
 impl SeenHold {
+    fn reader(&self) -> (usize, usize, ChainIndex) {
+        (self.thread, self.lock, self.chain)
+    }
+
     fn unwaited(&self, codes: &mut HoldCodes) -> Hold {
         Hold {
             thread: self.thread,
@@ -115,7 +122,7 @@ pub(super) fn holds_of(
             let excluded_ns = others_ns.min(threads[thread].next_wait_ns(time_ns));
             let is_same = |span: &SeenHold| match (known.sharing, span.is_shared) {
                 // Seen since a writer waits, however long it was before.
-                (_, true) => span.end_ns - time_ns <= seen.longest_read_ns(thread, lock, reads),
+                (_, true) => span.end_ns - time_ns <= seen.longest_read_ns(span, reads),
                 // Of several that have a permit, only the next one to give it back is seen.
                 (Sharing::Permits, _) => true,
                 _ => span.start_ns <= time_ns.saturating_add(SAME_ACQUISITION_NS),
@@ -152,6 +159,7 @@ pub(super) fn holds_of(
         holds.extend(spans.map(|span| span.unwaited(codes)));
     }
     set_usual_holds(locks, &holds);
+    let usual_reads = UsualReads::new(&holds, &unseen, codes);
     // Those are of usual length, before the next event.
     holds.extend(unseen.into_iter().map(|(mut hold, latest_ns)| {
         let usual_ns = match reads {
@@ -160,7 +168,8 @@ pub(super) fn holds_of(
                 let last = threads[hold.thread].blocks.last();
                 last.map_or(0, |&(_, end_ns, _)| end_ns - hold.start_ns)
             }
-            _ => locks[hold.lock].usual_hold_ns(hold.is_shared),
+            _ if hold.is_shared => usual_reads.of(&hold, codes, &locks[hold.lock]),
+            _ => locks[hold.lock].hold_ns,
         };
         hold.end_ns = hold.start_ns.saturating_add(usual_ns).min(latest_ns);
         hold
@@ -187,6 +196,41 @@ fn set_usual_holds(locks: &mut [KnownLock], holds: &[Hold]) {
             Sharing::Exclusive => {}
         }
     }
+}
+
+/// How long readers usually have a lock, by the code that waited for it.
+struct UsualReads {
+    /// The sum of those that were seen to end, how many these are, and how many were not.
+    seen: SeededMap<(usize, Option<ChainIndex>), (u64, u64, u64)>,
+}
+
+impl UsualReads {
+    fn new(seen: &[Hold], unseen: &[(Hold, u64)], codes: &HoldCodes) -> Self {
+        let mut sums = SeededMap::<_, (u64, u64, u64)>::default();
+        for hold in seen.iter().filter(|it| it.is_shared && it.follows_wait) {
+            let sums = sums.entry(reader(hold, codes)).or_default();
+            sums.0 += hold.end_ns - hold.start_ns;
+            sums.1 += 1;
+        }
+        for (hold, _) in unseen.iter().filter(|(it, _)| it.is_shared) {
+            sums.entry(reader(hold, codes)).or_default().2 += 1;
+        }
+        Self { seen: sums }
+    }
+
+    /// If of many holds none was seen to end while a writer waited, they are short.
+    fn of(&self, hold: &Hold, codes: &HoldCodes, lock: &KnownLock) -> u64 {
+        match self.seen.get(&reader(hold, codes)) {
+            Some(&(sum_ns, seen @ 1.., _)) => sum_ns / seen,
+            Some(&(_, _, MANY..)) => 0,
+            _ => lock.shared_hold_ns,
+        }
+    }
+}
+
+/// The lock of a hold, and the code that waited for it.
+fn reader(hold: &Hold, codes: &HoldCodes) -> (usize, Option<ChainIndex>) {
+    (hold.lock, codes.all()[hold.code.position()].acquired_in)
 }
 
 /// How many threads had each lock at once that has permits, as far as they waited for it and were seen when
@@ -230,8 +274,8 @@ struct Seen {
     acquired: Times,
     /// When each thread released a lock.
     released: Times,
-    /// For how long each thread was seen with each lock to read, at most.
-    longest_reads: SeededMap<(usize, usize), u64>,
+    /// For how long each thread was seen with each lock to read in the same code, at most.
+    longest_reads: SeededMap<(usize, usize, ChainIndex), u64>,
 }
 
 impl Seen {
@@ -278,7 +322,7 @@ impl Seen {
             // else it would begin in that hold and end after it, which holds that nest do not.
             let begin_ns = hold.acquired_ns.unwrap_or_else(|| {
                 let usual_ns = match hold.is_shared {
-                    true => seen.longest_read_ns(hold.thread, hold.lock, reads),
+                    true => seen.longest_read_ns(&hold, reads),
                     false => lock.hold_ns,
                 };
                 let usual_ns = hold.end_ns.saturating_sub(usual_ns);
@@ -306,9 +350,9 @@ impl Seen {
         seen
     }
 
-    /// For how long a thread has a lock at most, for all that is known, when it only reads.
-    fn longest_read_ns(&self, thread: usize, lock: usize, reads: Reads) -> u64 {
-        let seen_ns = self.longest_reads.get(&(thread, lock));
+    /// For how long a thread has a lock at most, for all that is known, when it only reads in the same code.
+    fn longest_read_ns(&self, hold: &SeenHold, reads: Reads) -> u64 {
+        let seen_ns = self.longest_reads.get(&hold.reader());
         match reads {
             Reads::Short => 0,
             Reads::AsSeen => seen_ns.copied().unwrap_or(0),
@@ -350,12 +394,12 @@ impl Seen {
     }
 }
 
-/// For how long each thread was seen with each lock to read, at most. That is from when a writer began to wait: the
-/// hold began before, so others of the thread are about as long.
-fn longest_reads(seen: &[SeenHold]) -> SeededMap<(usize, usize), u64> {
+/// For how long each thread was seen with each lock to read, at most, by where it released it. That is from when a writer
+/// began to wait: the hold began before, so others of the thread and the code are about as long.
+fn longest_reads(seen: &[SeenHold]) -> SeededMap<(usize, usize, ChainIndex), u64> {
     let mut longest = SeededMap::default();
     for hold in seen.iter().filter(|hold| hold.is_shared) {
-        let longest_ns = longest.entry((hold.thread, hold.lock)).or_insert(0);
+        let longest_ns = longest.entry(hold.reader()).or_insert(0);
         *longest_ns = (hold.end_ns - hold.start_ns).max(*longest_ns);
     }
     longest

@@ -31,13 +31,13 @@ const MIN_OF_HOLD: f64 = 0.3;
 
 /// What a thread did, or does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Deed {
+enum Action {
     Acquires(usize),
     Releases(usize),
     Waits,
 }
 
-impl Deed {
+impl Action {
     fn of(mark: Mark) -> Self {
         match mark {
             Mark::Release(lock) => Self::Releases(lock),
@@ -50,11 +50,11 @@ impl Deed {
 
 /// Where in its work a thread is: the lock that it holds and where it releases that, what it did last, and what it does
 /// next.
-type Place = (Option<(usize, Option<ChainIndex>)>, Deed, Deed);
+type Place = (Option<(usize, Option<ChainIndex>)>, Action, Action);
 
 /// A time in which a thread did nothing but perhaps hold the lock in question.
 #[derive(Clone, Copy, Debug)]
-struct Stretch {
+struct Interval {
     thread: usize,
     start_ns: u64,
     end_ns: u64,
@@ -71,7 +71,7 @@ struct Noticed {
     code: HoldCodeIndex,
 }
 
-impl Stretch {
+impl Interval {
     /// How long it took, but for waiting.
     fn own_ns(&self) -> f64 {
         let waited_ns = self.noticed.map_or(0, |it| it.waited_ns);
@@ -79,7 +79,7 @@ impl Stretch {
     }
 }
 
-/// What all stretches in one place have in common.
+/// What all intervals in one place have in common.
 #[derive(Clone, Copy, Debug, Default)]
 struct Usual {
     with: Sum,
@@ -116,7 +116,7 @@ impl Sum {
 
 /// How a thread holds a lock where nobody noticed.
 #[derive(Clone, Copy, Debug)]
-struct Unnoticed {
+struct UnnoticedHold {
     /// Which share of its time, and which share of the rest is before.
     held_share: f64,
     before_share: f64,
@@ -124,21 +124,21 @@ struct Unnoticed {
 }
 
 impl Usual {
-    fn add(&mut self, stretch: &Stretch) {
-        match stretch.noticed {
+    fn add(&mut self, interval: &Interval) {
+        match interval.noticed {
             Some(noticed) => {
                 // It held the lock for so long without what it did while it only worked for itself.
-                self.with.add(stretch.own_ns() - noticed.held_ns as f64);
+                self.with.add(interval.own_ns() - noticed.held_ns as f64);
                 self.held_ns += noticed.held_ns as f64;
                 self.before_ns += noticed.before_ns as f64;
                 self.code = Some(noticed.code);
             }
-            None => self.without.add(stretch.own_ns()),
+            None => self.without.add(interval.own_ns()),
         }
     }
 
     /// `None` if threads take no longer than without the lock, or nobody can say.
-    fn unnoticed(&self) -> Option<Unnoticed> {
+    fn unnoticed(&self) -> Option<UnnoticedHold> {
         let held_ns = self.held_ns / self.with.count.max(1.0);
         let longer_ns = self.without.mean() - self.with.mean();
         let error_ns = (self.with.variance_of_mean() + self.without.variance_of_mean()).sqrt();
@@ -146,7 +146,7 @@ impl Usual {
             && longer_ns >= STANDARD_ERRORS * error_ns
             && longer_ns >= MIN_OF_HOLD * held_ns;
         let code = self.code.filter(|_| is_known)?;
-        Some(Unnoticed {
+        Some(UnnoticedHold {
             held_share: longer_ns.min(held_ns) / self.without.mean(),
             before_share: (self.before_ns / self.with.sum.max(1.0)).clamp(0.0, 1.0),
             code,
@@ -170,15 +170,15 @@ impl Programs {
     }
 
     fn infer_holds_of(&mut self, lock: usize) -> u64 {
-        let mut stretches = Vec::new();
+        let mut intervals = Vec::new();
         for (thread, known) in self.threads.iter().enumerate() {
-            add_stretches(thread, &known.timeline(), lock, &self.codes, &mut stretches);
+            add_intervals(thread, &known.timeline(), lock, &self.codes, &mut intervals);
         }
         let mut usual = SeededMap::<Place, Usual>::default();
-        for stretch in &stretches {
-            usual.entry(stretch.place).or_default().add(stretch);
+        for interval in &intervals {
+            usual.entry(interval.place).or_default().add(interval);
         }
-        let unnoticed: SeededMap<Place, Unnoticed> = usual
+        let unnoticed: SeededMap<Place, UnnoticedHold> = usual
             .iter()
             .filter_map(|(place, usual)| Some((*place, usual.unnoticed()?)))
             .collect();
@@ -191,23 +191,23 @@ impl Programs {
             .map(|hold| (hold.start_ns, hold.end_ns))
             .collect();
         let mut assumed = vec![Vec::new(); self.threads.len()];
-        stretches.sort_by_key(|it| (it.start_ns, it.thread));
-        for stretch in stretches.iter().filter(|it| it.noticed.is_none()) {
-            let Some(found) = unnoticed.get(&stretch.place) else {
+        intervals.sort_by_key(|it| (it.start_ns, it.thread));
+        for interval in intervals.iter().filter(|it| it.noticed.is_none()) {
+            let Some(found) = unnoticed.get(&interval.place) else {
                 continue;
             };
-            let all_ns = stretch.own_ns();
+            let all_ns = interval.own_ns();
             let held_ns = (all_ns * found.held_share) as u64;
             let before_ns = (all_ns - held_ns as f64) * found.before_share;
-            let wanted_ns = stretch.start_ns + before_ns as u64;
+            let wanted_ns = interval.start_ns + before_ns as u64;
             // Where others had it, it came earlier or later.
-            let free = |from_ns| free_from(&taken, from_ns, held_ns, stretch.end_ns);
-            let Some(start_ns) = free(wanted_ns).or_else(|| free(stretch.start_ns)) else {
+            let free = |from_ns| free_from(&taken, from_ns, held_ns, interval.end_ns);
+            let Some(start_ns) = free(wanted_ns).or_else(|| free(interval.start_ns)) else {
                 continue;
             };
             let end_ns = start_ns + held_ns;
             taken.insert(start_ns, end_ns);
-            let of_thread: &mut Vec<_> = &mut assumed[stretch.thread];
+            let of_thread: &mut Vec<_> = &mut assumed[interval.thread];
             of_thread.push((
                 start_ns,
                 end_ns,
@@ -219,7 +219,7 @@ impl Programs {
                 },
             ));
             holds.push(Hold {
-                thread: stretch.thread,
+                thread: interval.thread,
                 lock,
                 start_ns,
                 end_ns,
@@ -236,17 +236,17 @@ impl Programs {
     }
 }
 
-/// The stretches of a thread that has the lock at times.
-fn add_stretches(
+/// The intervals of a thread that has the lock at times.
+fn add_intervals(
     thread: usize,
     timeline: &Timeline,
     lock: usize,
     codes: &HoldCodes,
-    stretches: &mut Vec<Stretch>,
+    intervals: &mut Vec<Interval>,
 ) {
-    let first = stretches.len();
+    let first = intervals.len();
     let mut held: Vec<(usize, Option<ChainIndex>)> = Vec::new();
-    let mut last: Option<(u64, Deed)> = None;
+    let mut last: Option<(u64, Action)> = None;
     let (mut noticed, mut since_ns) = (None, None);
     let mut uses = false;
     for &(start_ns, end_ns, mark) in timeline.iter().filter(|it| !it.2.is_sleep()) {
@@ -276,18 +276,18 @@ fn add_stretches(
             }
             continue;
         }
-        let deed = Deed::of(mark);
+        let action = Action::of(mark);
         let noticed = noticed.take();
         // What is done within the lock is another place.
         let is_within = since_ns.is_some();
         if let (Some((from_ns, before)), false) = (last, is_within)
             && from_ns < start_ns
         {
-            stretches.push(Stretch {
+            intervals.push(Interval {
                 thread,
                 start_ns: from_ns,
                 end_ns: start_ns,
-                place: (held.last().copied(), before, deed),
+                place: (held.last().copied(), before, action),
                 noticed,
             });
         }
@@ -302,9 +302,9 @@ fn add_stretches(
             }
             Mark::GiveUp(_) | Mark::Pause(_) => {}
         }
-        last = Some((end_ns, deed));
+        last = Some((end_ns, action));
     }
     if !uses {
-        stretches.truncate(first);
+        intervals.truncate(first);
     }
 }

@@ -79,12 +79,4 @@ impl KnownLock {
     pub(super) fn wake_ns(&self) -> u64 {
         self.woken_ns / self.waits.max(1)
     }
-
-    /// How long a hold usually is, by a thread that only reads or not.
-    pub(super) fn usual_hold_ns(&self, is_shared: bool) -> u64 {
-        match is_shared {
-            true => self.shared_hold_ns,
-            false => self.hold_ns,
-        }
-    }
 }

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use crate::model::entity::{ChainIndex, Entities, LockIndex};
 use crate::model::wait::{Mechanism, WaitKind};
 use crate::what_if::assumed::with_unseen_holds;
-use crate::what_if::bounds::{STANDARD_ERRORS, Truth, busy_in_trace, has_duration, waiting_error};
+use crate::what_if::bounds::{
+    STANDARD_ERRORS, Truth, busy_in_trace, has_duration, is_exact, waiting_error,
+};
 use crate::what_if::busy::Busy;
 use crate::what_if::change::LockChange;
 use crate::what_if::demand::needs_no_processor;
@@ -205,9 +207,10 @@ impl Predictor {
         let mut replays: Vec<Replay> = Vec::new();
         let mut matters = Matters::default();
         let limited_to = self.limited_to;
-        for assumptions in self.assumptions() {
+        let likely = self.likely();
+        for assumptions in self.assumptions(likely) {
             let is_of_holds = assumptions.unseen_holds == UnseenHolds::Private;
-            if !matters.has(assumptions) || is_of_holds && !changed.change.changes_holds() {
+            if !matters.has(assumptions, likely) || is_of_holds && !changed.change.changes_holds() {
                 continue;
             }
             let unchanged = self.unchanged(assumptions);
@@ -222,6 +225,8 @@ impl Predictor {
                     unchanged,
                     &after,
                 );
+                let has_likely_order = assumptions.by_arrival == likely.by_arrival;
+                replay.is_reliable &= has_likely_order || is_exact(replay.unchanged_duration);
                 // If readers had the lock as long as the trace allows, some have it too long: nobody knows which.
                 let is_limit = assumptions.unseen_holds == UnseenHolds::LongReads;
                 replay.is_reliable |= is_limit && replays.iter().any(|it| it.is_reliable);
@@ -349,22 +354,40 @@ impl Predictor {
         found.map(|(_, slices)| slices.as_slice())
     }
 
-    /// What is most likely, and one after the other assumed otherwise.
-    fn assumptions(&self) -> Vec<Assumptions> {
-        let unseen_holds: Vec<_> = self.slices.iter().map(|&(which, _)| which).collect();
-        let likely = Assumptions {
-            unseen_holds: unseen_holds.first().copied().unwrap_or_default(),
+    /// What is most likely. Monitors are passed on as in the replay whose duration is nearer to the trace's.
+    fn likely(&mut self) -> Assumptions {
+        let unseen_holds = self.slices.first().map(|&(which, _)| which);
+        let in_batches = Assumptions {
+            unseen_holds: unseen_holds.unwrap_or_default(),
             ..Assumptions::default()
         };
+        let by_arrival = Assumptions {
+            by_arrival: true,
+            ..in_batches
+        };
+        let mut replayed = |assumptions| {
+            let at = self.unchanged(assumptions);
+            let replayed = &self.unchanged[at].1;
+            let off_ns = (Busy::sum(&replayed.parts()).all_ns - self.busy.all_ns).abs();
+            (replayed.had_choice, off_ns)
+        };
+        match replayed(in_batches) {
+            (true, off_ns) if replayed(by_arrival).1 < off_ns => by_arrival,
+            _ => in_batches,
+        }
+    }
+
+    /// What is most likely, and one after the other assumed otherwise.
+    fn assumptions(&self, likely: Assumptions) -> Vec<Assumptions> {
+        let unseen_holds = self.slices.iter().map(|&(which, _)| which);
         let mut assumptions: Vec<_> = unseen_holds
-            .into_iter()
             .map(|unseen_holds| Assumptions {
                 unseen_holds,
                 ..likely
             })
             .collect();
         assumptions.push(Assumptions {
-            by_arrival: true,
+            by_arrival: !likely.by_arrival,
             ..likely
         });
         if self.limited_to.is_some() {
@@ -460,20 +483,20 @@ fn rule(lock: &KnownLock, assumptions: Assumptions) -> LockRule {
 /// Which assumptions made a difference in replays so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Matters {
-    by_arrival: bool,
+    order: bool,
     processors: bool,
 }
 
 impl Matters {
     fn add(&mut self, replayed: &Replayed, processors: Option<u64>) {
-        self.by_arrival |= replayed.had_choice;
+        self.order |= replayed.had_choice;
         let working = replayed.most_working as u64;
         self.processors |= processors.is_some_and(|processors| working > processors);
     }
 
     /// Whether a replay with other assumptions may find something new.
-    fn has(self, assumptions: Assumptions) -> bool {
-        (!assumptions.by_arrival || self.by_arrival)
+    fn has(self, assumptions: Assumptions, likely: Assumptions) -> bool {
+        (assumptions.by_arrival == likely.by_arrival || self.order)
             && (assumptions.processors.is_none() || self.processors)
     }
 }
