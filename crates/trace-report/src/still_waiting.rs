@@ -101,13 +101,11 @@ impl StillWaitingRecord {
 fn places<'w>(waits: impl Iterator<Item = &'w OpenWait>, entities: &Entities) -> String {
     let mut places: HashMap<(String, String), u64> = HashMap::new();
     for wait in waits {
-        let position = entities.code(wait.chain, entities.lock_class(wait.lock));
-        let frames = entities.chain(wait.chain).frames();
-        let frame = position.and_then(|position| frames.get(position));
+        let class = entities.lock_class(wait.lock);
+        let frame = entities.frames_from_code(wait.chain, class).first();
         let method = frame.map_or(Value::Chain(wait.chain), |frame| {
             Value::Method(frame.method)
         });
-        let class = entities.lock_class(wait.lock);
         let class = class.map_or_else(
             || entities.lock_label(wait.lock),
             |class| entities.class_name(class).to_owned(),

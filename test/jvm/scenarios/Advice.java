@@ -4,6 +4,7 @@ import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -32,6 +33,10 @@ public final class Advice {
                 break;
             case "format":
                 run(4, worker -> Ledger::print);
+                break;
+            case "pool":
+                run(6, worker -> worker < 2 ? Mailer::deliver : Reader::read);
+                System.out.println("kept " + Mailer.KEPT_NS.sum() / (2 * ROUNDS));
                 break;
             case "fair":
                 run(6, worker -> Fair::count);
@@ -162,6 +167,61 @@ public final class Advice {
                 TWO.await();
             } catch (InterruptedException | BrokenBarrierException e) {
                 throw new IllegalStateException(e);
+            }
+        }
+    }
+
+    /** Lends two objects. */
+    private static final class Pool {
+        private static final ReentrantLock LOCK = new ReentrantLock();
+        private static final Condition RETURNED = LOCK.newCondition();
+        private static int free = 2;
+
+        static void borrow() {
+            LOCK.lock();
+            try {
+                while (free == 0) {
+                    RETURNED.awaitUninterruptibly();
+                }
+                free--;
+            } finally {
+                LOCK.unlock();
+            }
+        }
+
+        static void giveBack() {
+            LOCK.lock();
+            try {
+                free++;
+                RETURNED.signal();
+            } finally {
+                LOCK.unlock();
+            }
+        }
+    }
+
+    /** Keeps what it has borrowed while it does something else. */
+    private static final class Mailer {
+        static final LongAdder KEPT_NS = new LongAdder();
+
+        static void deliver() {
+            Pool.borrow();
+            long from = System.nanoTime();
+            sleep(30);
+            KEPT_NS.add(System.nanoTime() - from);
+            Pool.giveBack();
+            sleep(1);
+        }
+    }
+
+    /** Gives back soon what it has borrowed. */
+    private static final class Reader {
+        static void read() {
+            for (int i = 0; i < 5; i++) {
+                Pool.borrow();
+                sleep(2);
+                Pool.giveBack();
+                sleep(3);
             }
         }
     }

@@ -82,6 +82,8 @@ export interface Finding {
   owner_places: { place: string; share: number }[];
   /** Of waits for other threads: who called the code that woke them. */
   owner_callers: { place: string; share: number }[];
+  /** Of a pool: for how long its users kept what they had waited for. */
+  kept_by: { by: string; mean_ns: number; times: number }[];
   owner_sampled: number;
   duration_ns: number;
   share: number;

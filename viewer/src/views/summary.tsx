@@ -149,6 +149,9 @@ function FindingCard({ finding, rank }: { finding: Finding; rank: number }) {
           {finding.owner_callers.length > 0 && (
             <span class="small">Called by {finding.owner_callers.map(({ place, share }) => `${place} (${percent(share)})`).join(", ")}</span>
           )}
+          {finding.kept_by.length > 0 && (
+            <span class="small">Kept by {finding.kept_by.map(({ by, mean_ns, times }) => `${by} for ${duration(mean_ns)} (${plural(times, "time")})`).join(", ")}</span>
+          )}
           {finding.owner_places.length > 0 && (
             <span class="small">
               The owner was in {finding.owner_places.map(({ place, share }) => `${place} (${percent(share)})`).join(", ")}

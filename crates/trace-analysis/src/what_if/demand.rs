@@ -111,10 +111,9 @@ pub(super) fn needs_no_processor(slices: &[Slice]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::what_if::hold_code::HoldCodeIndex;
     use crate::what_if::program::Program;
 
-    /// A thread that works as often as there are loads, so many times as long as it takes alone, by each.
+    /// A thread that works once for each load: how many threads work for each processor meanwhile.
     fn works(loads: &[u64], wall_ns: impl Fn(u64) -> u64) -> Vec<Slice> {
         let steps = loads.iter().enumerate().flat_map(|(turn, &load)| {
             let wall_ns = wall_ns(load) + turn as u64 % 3 * 1_000;

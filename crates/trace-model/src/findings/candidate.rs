@@ -12,7 +12,7 @@ use super::evidence::{
 };
 use super::facts::{Condition, Facts, ReaderQueue};
 use super::finding::{
-    Code, Finding, LISTED_PLACES, LISTED_WAITERS, Named, OwnerPlace, Through, WaitingCode,
+    Code, Finding, Kept, LISTED_PLACES, LISTED_WAITERS, Named, OwnerPlace, Through, WaitingCode,
 };
 use super::run::Run;
 use super::{confidence, pattern, quiet};
@@ -164,6 +164,10 @@ impl Candidates<'_> {
             through: self.through(cause),
             owner_places: self.owner_places(cause),
             owner_callers: self.owner_callers(candidate, owner.as_ref()),
+            kept_by: match pattern.name() {
+                "pool-too-small" => self.kept_by(candidate),
+                _ => Vec::new(),
+            },
             owner,
             owner_sampled: sampled_share(cause),
             duration_ns: cause.duration_ns,
@@ -425,6 +429,39 @@ impl Candidates<'_> {
             Some((self.names.caller_of_code(chain, class)?, sum.duration_ns))
         });
         listed_places(callers, candidate.cause.duration_ns.ns())
+    }
+
+    /// Returns for how long users of a pool kept what they had waited for: first those who kept it longest in all, as often
+    /// as they ended a wait.
+    fn kept_by(&self, candidate: &Candidate<'_>) -> Vec<Kept> {
+        let class = self.names.lock_class(candidate.key.lock_class);
+        let mut users = BTreeMap::<String, (Kept, u64)>::new();
+        for (chain, ended) in candidate.cause.chains.iter() {
+            if let Some(by) = self.names.caller_of_code(chain, class) {
+                let kept = candidate.of_kind.kept.sum(&chain);
+                let (user, times) = users.entry(by).or_default();
+                user.mean_ns = user.mean_ns.saturating_add(kept.duration_ns);
+                user.times += kept.count;
+                *times += ended.count;
+            }
+        }
+        let users = users.into_iter().filter(|(_, (user, _))| user.times > 0);
+        let mut users: Vec<(Kept, u64)> = users
+            .map(|(by, (user, times))| {
+                let mean_ns = user.mean_ns / user.times;
+                (
+                    Kept {
+                        by,
+                        mean_ns,
+                        ..user
+                    },
+                    times,
+                )
+            })
+            .collect();
+        users.sort_by_key(|(user, times)| std::cmp::Reverse(user.mean_ns.saturating_mul(*times)));
+        let listed = users.into_iter().take(LISTED_PLACES);
+        listed.map(|(user, _)| user).collect()
     }
 
     fn is_start_up_only(&self, cause: &Cause) -> bool {

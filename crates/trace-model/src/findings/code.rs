@@ -55,7 +55,9 @@ impl<'a> CodeNames<'a> {
         chain: Option<ChainIndex>,
         class: Option<ClassIndex>,
     ) -> Code {
-        let outer = chain.map_or(&[][..], |chain| self.frames_from_code(chain, class));
+        let outer = chain.map_or(&[][..], |chain| {
+            self.entities.frames_from_code(chain, class)
+        });
         let is_program = |frame: &&Frame| self.methods.is_program(frame.method, self.entities);
         let own = outer.first();
         let caller = own
@@ -74,7 +76,7 @@ impl<'a> CodeNames<'a> {
 
     /// Returns the method in which a thread waited.
     pub(crate) fn waiting_method(&self, chain: ChainIndex, class: Option<ClassIndex>) -> String {
-        let frames = self.frames_from_code(chain, class);
+        let frames = self.entities.frames_from_code(chain, class);
         let method = frames.first().map(|frame| Value::Method(frame.method));
         self.label(method.unwrap_or(Value::Chain(chain)))
     }
@@ -85,7 +87,7 @@ impl<'a> CodeNames<'a> {
         chain: ChainIndex,
         class: Option<ClassIndex>,
     ) -> Option<String> {
-        let frames = self.frames_from_code(chain, class);
+        let frames = self.entities.frames_from_code(chain, class);
         let own_class = self.class_of(frames.first()?);
         let mut callers = frames
             .iter()
@@ -161,14 +163,6 @@ impl<'a> CodeNames<'a> {
     fn class_of(&self, frame: &Frame) -> &str {
         let class = self.entities.method(frame.method).class;
         class.map_or("", |class| self.entities.class_name(class))
-    }
-
-    fn frames_from_code(&self, chain: ChainIndex, class: Option<ClassIndex>) -> &'a [Frame] {
-        let position = self.entities.code(chain, class);
-        let frames = self.entities.chain(chain).frames();
-        position
-            .and_then(|position| frames.get(position..))
-            .unwrap_or_default()
     }
 
     fn frames_before_code(&self, chain: ChainIndex, class: Option<ClassIndex>) -> &'a [Frame] {

@@ -39,6 +39,8 @@ pub struct Finding {
     /// Of waits for other threads: the methods that called the code which woke them, the most time first; three at
     /// most.
     pub owner_callers: Vec<OwnerPlace>,
+    /// Of a pool: for how long its users kept what they had waited for, the most time first; three at most.
+    pub kept_by: Vec<Kept>,
     /// The share of the owner's time that was sampled, 0 to 1.
     pub owner_sampled: f64,
     /// The time waited because of it, in nanoseconds.
@@ -131,6 +133,17 @@ pub struct OwnerPlace {
     pub place: String,
     /// The share of the sampled time, 0 to 1.
     pub share: f64,
+}
+
+/// A method that kept what it had waited for.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Kept {
+    /// The method that called the code which gave it back.
+    pub by: String,
+    /// For how long on average, in nanoseconds.
+    pub mean_ns: u64,
+    /// How often that was seen: between a wait, and a wait of another thread that it ended.
+    pub times: u64,
 }
 
 /// The confidence in a finding.

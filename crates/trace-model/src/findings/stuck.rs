@@ -98,6 +98,7 @@ impl Stuck<'_> {
             through: Vec::new(),
             owner_places: Vec::new(),
             owner_callers: Vec::new(),
+            kept_by: Vec::new(),
             owner_sampled: 0.0,
             duration_ns,
             share: duration_ns.of(total_ns),
@@ -169,20 +170,16 @@ pub(super) fn lock_class(lock: LockIndex, entities: &Entities) -> Named {
 
 /// Returns the code in which a thread stood that waited for a lock, or had it.
 pub(super) fn code(chain: ChainIndex, lock: LockIndex, entities: &Entities) -> Code {
-    let position = entities.code(chain, entities.lock_class(lock));
-    code_at(chain, position, entities)
+    let frames = entities.frames_from_code(chain, entities.lock_class(lock));
+    code_at(chain, frames.first(), entities)
 }
 
 /// Returns the innermost code outside of the JDK of a thread that has a lock.
 pub(super) fn own_code(chain: ChainIndex, entities: &Entities) -> Code {
-    let class = |frame: &Frame| entities.method(frame.method).class;
-    let is_own = |frame: &Frame| !class(frame).is_some_and(|class| entities.is_jdk(class));
-    let position = entities.chain(chain).frames().iter().position(is_own);
-    code_at(chain, position.or(Some(0)), entities)
+    code_at(chain, entities.frame_outside_of_jdk(chain), entities)
 }
 
-fn code_at(chain: ChainIndex, position: Option<usize>, entities: &Entities) -> Code {
-    let frame = position.and_then(|position| entities.chain(chain).frames().get(position));
+fn code_at(chain: ChainIndex, frame: Option<&Frame>, entities: &Entities) -> Code {
     let value = frame.map_or(Value::Chain(chain), |frame| Value::Method(frame.method));
     Code {
         key: value.key(entities),

@@ -35,9 +35,8 @@ impl HangWords {
 
 /// Returns the position in words of the code of a thread that waits, as in a stack trace.
 pub(crate) fn place(wait: &OpenWait, entities: &Entities) -> String {
-    let position = entities.code(wait.chain, entities.lock_class(wait.lock));
-    let frames = entities.chain(wait.chain).frames();
-    match position.and_then(|position| frames.get(position)) {
+    let frames = entities.frames_from_code(wait.chain, entities.lock_class(wait.lock));
+    match frames.first() {
         Some(frame) => printable(&entities.frame_label(frame)),
         None => entities.chain_label(wait.chain, 0),
     }
@@ -305,10 +304,6 @@ pub(crate) fn awaited(wait: &OpenWait, entities: &Entities) -> &'static str {
 
 /// Returns the innermost frame that is not the JDK's, as in a stack trace.
 fn outside_of_jdk(chain: ChainIndex, entities: &Entities) -> String {
-    let frames = entities.chain(chain).frames();
-    let class = |frame: &Frame| entities.method(frame.method).class;
-    let is_jdk = |frame: &Frame| class(frame).is_some_and(|class| entities.is_jdk(class));
-    let own = frames.iter().find(|&frame| !is_jdk(frame));
-    own.or(frames.first())
-        .map_or_else(String::new, |frame| printable(&entities.frame_label(frame)))
+    let frame = entities.frame_outside_of_jdk(chain);
+    frame.map_or_else(String::new, |frame| printable(&entities.frame_label(frame)))
 }

@@ -26,7 +26,7 @@ pub fn measure(pair: &'static Pair, runs: usize) -> Outcome {
     }
 }
 
-/// No threads of the collector beside those of the program, and as few collections in one variant as in the other.
+/// One thread for the collector, and as few collections in one variant as in the other.
 const FLAGS: [&str; 2] = ["-XX:+UseSerialGC", "-Xmn256m"];
 
 fn jvm(pair: &Pair, variant: &str) -> Jvm {

@@ -42,6 +42,25 @@ fn one_stripe_takes_nearly_all() {
 }
 
 #[test]
+fn who_keeps_what_a_pool_lends_is_named() {
+    let program = ["scenarios.Advice", "pool"];
+    check_program(&program, &[], |mode, run| {
+        let first = first(run, "pool-too-small", "scenarios.Advice$Pool.giveBack");
+        let mut users = first["kept_by"].as_array().expect("users").iter();
+        let user = users.find(|it| it["by"] == "scenarios.Advice$Mailer.deliver");
+        let user = user.unwrap_or_else(|| panic!("{mode:?}: {first:#}"));
+        let kept_ns: f64 =
+            (run.lines_of("kept").next().expect("its clock")[0].parse()).expect("nanoseconds");
+        let mean_ns = user["mean_ns"].as_f64().expect("nanoseconds");
+        // A thread that waits may be woken for nothing, if another one was quicker.
+        assert!(
+            (mean_ns / kept_ns - 1.0).abs() < 0.25,
+            "{mode:?}: {kept_ns} ns by the program: {first:#}"
+        );
+    });
+}
+
+#[test]
 fn a_fair_lock_is_called_so() {
     let program = ["scenarios.Advice", "fair"];
     check_program(&program, &[], |mode, run| {

@@ -82,7 +82,7 @@ const CASES: [Case; 13] = [
         holder: None,
         names: &["readers", "3 threads", "\"writer\""],
         advice: "reader",
-        // The StampedLock of JDK 25 lets a reader pass a writer that waits.
+        // The StampedLock of JDK 17 and later lets a reader pass a writer that waits.
         agent: false,
     },
     Case {

@@ -138,6 +138,9 @@ fn add_finding(text: &mut String, number: usize, finding: &Finding, width: usize
         let callers = places(&finding.owner_callers);
         line(text, "called by", &wrapped(&callers, width, VALUE_INDENT));
     }
+    if !finding.kept_by.is_empty() {
+        line(text, "kept by", &kept_by(finding, width));
+    }
     if !finding.owner_places.is_empty() {
         line(text, "owner in", &owner_places(finding, width));
     }
@@ -182,6 +185,15 @@ fn places(places: &[OwnerPlace]) -> String {
     let places = places.iter();
     let places = places.map(|it| format!("{} ({})", it.place, percent(it.share)));
     places.collect::<Vec<_>>().join(", ")
+}
+
+/// For how long users of a pool kept what they had waited for.
+fn kept_by(finding: &Finding, width: usize) -> String {
+    let users = finding.kept_by.iter().map(|it| {
+        let times = plural(it.times, "time");
+        format!("{} for {} ({times})", it.by, duration(it.mean_ns))
+    });
+    wrapped(&users.collect::<Vec<_>>().join(", "), width, VALUE_INDENT)
 }
 
 /// Where the owner was, by samples of its stack.

@@ -375,6 +375,24 @@ impl Entities {
         outside.filter(is_code).or_else(apart).or(otherwise)
     }
 
+    /// Returns the frames from [the code](Self::code) on outwards: none if that is not known.
+    pub fn frames_from_code(&self, chain: ChainIndex, lock_class: Option<ClassIndex>) -> &[Frame] {
+        let frames = self.chain(chain).frames();
+        let position = self.code(chain, lock_class);
+        position
+            .and_then(|position| frames.get(position..))
+            .unwrap_or_default()
+    }
+
+    /// Returns the innermost frame that is not the JDK's, or the innermost one if all are.
+    pub fn frame_outside_of_jdk(&self, chain: ChainIndex) -> Option<&Frame> {
+        let frames = self.chain(chain).frames();
+        let class = |frame: &Frame| self.method(frame.method).class;
+        let is_jdk = |frame: &Frame| class(frame).is_some_and(|class| self.is_jdk(class));
+        let own = frames.iter().find(|&frame| !is_jdk(frame));
+        own.or(frames.first())
+    }
+
     /// Returns the position after the outermost of the lock's own frames among the innermost frames
     /// of `java.util.concurrent`, 0 if none of these is its own.
     fn after_own(&self, frames: &[Frame], is_own: impl Fn(&Frame) -> bool) -> usize {

@@ -221,7 +221,7 @@ fn changed(program: &Program, factor: f64, method: Option<char>) -> Program {
 
 /// The trace shows readers only while a writer waits for the last one of them: of those that never wait themselves, it
 /// does not show when they begin to read.
-const OUTSIDE: f64 = 0.08;
+const OUTSIDE: f64 = 0.015;
 
 /// Random programs are really run with shorter holds: of all, of writers, or of one kind of readers.
 #[test]

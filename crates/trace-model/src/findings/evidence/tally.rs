@@ -60,7 +60,12 @@ impl<K: Copy + Eq + Hash> Tally<K> {
 
     /// Returns the time of a key, in nanoseconds.
     pub(crate) fn duration_ns(&self, key: &K) -> u64 {
-        self.sums.get(key).map_or(0, |sum| sum.duration_ns)
+        self.sum(key).duration_ns
+    }
+
+    /// Returns the sums of a key.
+    pub(crate) fn sum(&self, key: &K) -> TallySum {
+        self.sums.get(key).copied().unwrap_or_default()
     }
 
     /// Returns whether there may be others.
