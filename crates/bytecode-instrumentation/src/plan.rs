@@ -229,9 +229,11 @@ impl<'a> Plan<'a> {
         stub: &ReleaseStub,
     ) -> Option<StubFrame> {
         let handler = stub.handler;
-        // Before version 50 there are no frames; and in that version, methods without them are
-        // for the old verifier.
-        if class.major_version < 50 || (class.major_version == 50 && self.code.frames().is_none()) {
+        // Before version 50 there are no frames. Later, a method without any is not verified by
+        // them: in version 50 the old verifier takes it, and of classes that it does not verify a
+        // JVM before 21 forgets them (JDK-8228604), as of the boot loader's. A verified method
+        // with a handler has at least the handler's.
+        if class.major_version < 50 || self.code.frames().is_none() {
             return Some(StubFrame::Needed);
         }
         let frame = self.facts.handler(handler.pc)?;

@@ -3,7 +3,8 @@
 //! Who computes takes longer while more threads work than there are processors; who sleeps, or waits for a disk or for
 //! another service, does not. So works of one kind are compared with how many threads worked meanwhile.
 
-use crate::collections::hash::SeededMap;
+use std::collections::BTreeMap;
+
 use crate::what_if::hold_code::HoldCodeIndex;
 use crate::what_if::program::{Slice, Step};
 
@@ -28,7 +29,7 @@ const ENOUGH: f64 = 0.25;
 const HARDLY_ANY: f64 = 0.1;
 
 /// What comes before some work and after it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Limit {
     Begins,
     Pauses,
@@ -80,7 +81,7 @@ impl Works {
 /// Whether it is certain of enough of what threads do by themselves that it takes as long with however many threads that
 /// work, and so needs no processor, and of hardly anything that it does not.
 pub(super) fn needs_no_processor(slices: &[Slice]) -> bool {
-    let mut kinds = SeededMap::<(Limit, Limit), Works>::default();
+    let mut kinds = BTreeMap::<(Limit, Limit), Works>::new();
     for program in slices.iter().flatten() {
         let steps = &program.steps;
         for (at, step) in steps.iter().enumerate() {

@@ -29,7 +29,7 @@ impl HoldCode {
 }
 
 /// The position of a [`HoldCode`] among all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct HoldCodeIndex(u32);
 
 impl HoldCodeIndex {

@@ -7,11 +7,11 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use trace_analysis::{Blame, Owner};
+use trace_analysis::{Blame, Owner, UnknownOwner};
 use trace_format::Counter;
 
 use jvm_tests::{
-    Finished, Jdk, Jvm, NEVER_INLINED, RunningJvm, agent_library, agent_option, analyze,
+    Finished, Jdk, Jvm, NEVER_INLINED, Run, RunningJvm, agent_library, agent_option, analyze,
     check_demo, check_each, check_owner_shares, check_sound, contentions, locktrace, report,
     repository, run_to_success, scratch_directory,
 };
@@ -54,6 +54,46 @@ fn each_method_is_blamed_for_what_its_clock_says() {
             check_owner_shares(&setting, &run, 40, contentions(&run.trace()));
         });
     }
+}
+
+/// A JVM before 21 forgets the frames of the JDK's classes, which it does not verify.
+#[test]
+fn owners_in_code_of_the_jdk_are_known() {
+    for lock in ["map", "stream", "vector"] {
+        on_each_version(|jdk| {
+            for verified in [&[][..], &["-Xverify:all"]] {
+                let run = traced(jdk, &["scenarios.JdkLocks", lock], "")
+                    .flags(verified)
+                    .run();
+                assert!(run.status.success(), "{}", run.describe());
+                let setting = format!("{lock} on {} {verified:?}", jdk.home().display());
+                check_owners_are_known(&setting, &run);
+            }
+        });
+    }
+}
+
+/// Owners are known, but of the first waits; and each release can be reported.
+fn check_owners_are_known(setting: &str, run: &Run) {
+    let (mut known_ns, mut unknown_ns) = (0, 0);
+    let summary = analyze(&run.trace(), |wait, _| {
+        for blame in &wait.blame {
+            match blame.owner {
+                Owner::Thread { .. } => known_ns += blame.duration_ns,
+                // Most of that nobody had it: a thread had been woken, and did not run yet.
+                Owner::Unknown(UnknownOwner::HandOff) | Owner::Free | Owner::Frozen => {}
+                Owner::Unknown(_) => unknown_ns += blame.duration_ns,
+            }
+        }
+    });
+    let summary = summary.expect("a trace");
+    for missing in [Counter::UntoldMethods, Counter::RefusedClasses] {
+        let count = summary.tracer_value(missing).unwrap_or(0);
+        assert_eq!(count, 0, "{setting}: {missing:?}");
+    }
+    assert!(known_ns > 100_000_000, "{setting}: {known_ns}");
+    let share = known_ns as f64 / (known_ns + unknown_ns) as f64;
+    assert!(share >= 0.95, "{setting}: {share}");
 }
 
 #[test]
