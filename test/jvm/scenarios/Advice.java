@@ -35,8 +35,8 @@ public final class Advice {
                 run(4, worker -> Ledger::print);
                 break;
             case "pool":
-                run(6, worker -> worker < 2 ? Mailer::deliver : Reader::read);
-                System.out.println("kept " + Mailer.KEPT_NS.sum() / (2 * ROUNDS));
+                run(9, worker -> worker < 3 ? Mailer::deliver : Reader::read);
+                System.out.println("kept " + Mailer.KEPT_NS.sum() / (3 * ROUNDS));
                 break;
             case "fair":
                 run(6, worker -> Fair::count);
@@ -221,7 +221,7 @@ public final class Advice {
                 Pool.borrow();
                 sleep(2);
                 Pool.giveBack();
-                sleep(3);
+                sleep(1);
             }
         }
     }

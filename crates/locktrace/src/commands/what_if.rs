@@ -265,7 +265,8 @@ impl PredictionReport<'_> {
         if any(|replay| replay.assumptions.unseen_holds != UnseenHolds::default()) {
             differences.push("how often locks are held unnoticed".to_owned());
         }
-        if any(|replay| replay.assumptions.by_arrival) {
+        let by_arrival = any(|replay| replay.assumptions.by_arrival);
+        if by_arrival && any(|replay| !replay.assumptions.by_arrival) {
             differences.push("which thread gets a monitor next".to_owned());
         }
         if let Some(processors) = replays.iter().find_map(|it| it.assumptions.processors) {

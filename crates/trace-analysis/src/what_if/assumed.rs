@@ -87,7 +87,7 @@ type Assumed = Vec<Vec<(u64, u64, Taken)>>;
 pub(super) fn with_unseen_holds(programs: &mut Programs, which: UnseenHolds) -> (Vec<Known>, u64) {
     let timelines: Vec<_> = programs.threads.iter().map(Known::timeline).collect();
     let mut gaps = gaps(&timelines);
-    // A class is initialized once. How many permits are left is not known.
+    // A class is loaded and initialized once. How many permits are left is not known.
     let mut locks: Vec<usize> = (0..programs.locks.len())
         .filter(|&it| {
             let lock = &programs.locks[it];
@@ -118,7 +118,7 @@ pub(super) fn with_unseen_holds(programs: &mut Programs, which: UnseenHolds) -> 
             number,
             hold_ns: match known.has_timed_holds {
                 true => known.hold_ns,
-                // Of holds for which all had waited, the end was seen.
+                // At least what was seen of holds, which may all have followed waits.
                 false => longest_ns(&timelines, number).max(known.hold_ns),
             },
             shared_hold_ns: known.shared_hold_ns,

@@ -31,7 +31,7 @@ const HARDLY_ANY: f64 = 0.1;
 /// What comes before some work and after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Limit {
-    Begins,
+    Edge,
     Pauses,
     Acquires(HoldCodeIndex),
     Releases(usize),
@@ -43,12 +43,12 @@ impl Limit {
             Some(Step::Acquire(acquisition)) => Self::Acquires(acquisition.code),
             Some(Step::Release(lock)) => Self::Releases(*lock),
             Some(Step::Pause(_) | Step::GiveUp(..)) => Self::Pauses,
-            Some(Step::Work { .. }) | None => Self::Begins,
+            Some(Step::Work { .. }) | None => Self::Edge,
         }
     }
 }
 
-/// How long works of one kind took, and how many times as long they would have taken as on a processor of their own.
+/// How long works of one kind took, and how many times as long as on a processor of their own if they need one.
 #[derive(Clone, Debug, Default)]
 struct Works(Vec<(f64, f64)>);
 

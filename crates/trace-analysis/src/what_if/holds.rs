@@ -75,7 +75,8 @@ pub(super) struct Acquired {
 pub(super) enum Reads {
     /// Only as long as it was seen with it.
     Short,
-    /// As long as the longest that was seen of the thread.
+    /// As long as the longest that was seen of the thread and the code; of waits whose hold was not seen to end, as
+    /// others of the code.
     AsSeen,
     /// As long as the trace allows.
     Long,

@@ -6,7 +6,7 @@
 //! lock it holds meanwhile.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::collections::hash::SeededMap;
 use crate::model::entity::ChainIndex;
@@ -20,7 +20,7 @@ use crate::what_if::program::Programs;
 /// The most locks for which this is asked: those that threads waited for longest.
 const MAX_LOCKS: usize = 16;
 
-/// How often a lock was noticed in a place, at least.
+/// How often a lock was noticed in a place, at least; and half as often not.
 const MIN_NOTICED: f64 = 8.0;
 
 /// How many standard errors there are, at least, between what threads take and what they would take without the lock.
@@ -127,7 +127,7 @@ impl Usual {
     fn add(&mut self, interval: &Interval) {
         match interval.noticed {
             Some(noticed) => {
-                // It held the lock for so long without what it did while it only worked for itself.
+                // What it did besides holding the lock.
                 self.with.add(interval.own_ns() - noticed.held_ns as f64);
                 self.held_ns += noticed.held_ns as f64;
                 self.before_ns += noticed.before_ns as f64;
@@ -143,6 +143,7 @@ impl Usual {
         let longer_ns = self.without.mean() - self.with.mean();
         let error_ns = (self.with.variance_of_mean() + self.without.variance_of_mean()).sqrt();
         let is_known = self.with.count >= MIN_NOTICED
+            && self.without.count >= MIN_NOTICED / 2.0
             && longer_ns >= STANDARD_ERRORS * error_ns
             && longer_ns >= MIN_OF_HOLD * held_ns;
         let code = self.code.filter(|_| is_known)?;
@@ -171,8 +172,10 @@ impl Programs {
 
     fn infer_holds_of(&mut self, lock: usize) -> u64 {
         let mut intervals = Vec::new();
-        for (thread, known) in self.threads.iter().enumerate() {
-            add_intervals(thread, &known.timeline(), lock, &self.codes, &mut intervals);
+        let users: BTreeSet<usize> = self.holds[lock].iter().map(|hold| hold.thread).collect();
+        for thread in users {
+            let timeline = self.threads[thread].timeline();
+            add_intervals(thread, &timeline, lock, &self.codes, &mut intervals);
         }
         let mut usual = SeededMap::<Place, Usual>::default();
         for interval in &intervals {
@@ -198,6 +201,9 @@ impl Programs {
             };
             let all_ns = interval.own_ns();
             let held_ns = (all_ns * found.held_share) as u64;
+            if held_ns == 0 {
+                continue;
+            }
             let before_ns = (all_ns - held_ns as f64) * found.before_share;
             let wanted_ns = interval.start_ns + before_ns as u64;
             // Where others had it, it came earlier or later.
@@ -229,7 +235,8 @@ impl Programs {
             });
         }
         holds.sort_unstable_by_key(|hold| (hold.start_ns, hold.end_ns));
-        for (known, assumed) in self.threads.iter_mut().zip(&assumed) {
+        let assumed_of = self.threads.iter_mut().zip(&assumed);
+        for (known, assumed) in assumed_of.filter(|(_, assumed)| !assumed.is_empty()) {
             known.add_assumed(assumed);
         }
         assumed.iter().map(|holds| holds.len() as u64).sum()
@@ -271,8 +278,10 @@ fn add_intervals(
         if let Mark::Release(released) = mark
             && released == lock
         {
-            if let (Some(noticed), Some(since_ns)) = (&mut noticed, since_ns.take()) {
-                noticed.held_ns += start_ns - since_ns;
+            match (&mut noticed, since_ns.take()) {
+                (Some(noticed), Some(since_ns)) => noticed.held_ns += start_ns - since_ns,
+                // It did other things within: what is left of the hold is no interval.
+                _ => last = None,
             }
             continue;
         }

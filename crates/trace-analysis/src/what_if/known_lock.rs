@@ -24,7 +24,7 @@ pub(super) struct KnownLock {
     pub(super) permits: u64,
     /// Who came first gets it first.
     pub(super) is_fair: bool,
-    /// It guards the initialization of a class, which happens once.
+    /// It guards the loading of a class or its initialization, which happen once.
     pub(super) initializes: bool,
     /// How long threads waited for it, in nanoseconds.
     pub(super) waited_ns: u64,

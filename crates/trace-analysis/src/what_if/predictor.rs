@@ -25,8 +25,8 @@ use crate::what_if::replay::{LockRule, Replayed, Scenario, replay};
 /// How often stripes are drawn at random.
 const DRAWS: u64 = 3;
 
-/// How far off factors may be where locks nest or readers share them: in random programs whose locks nest all but one in
-/// fifty are not.
+/// How far off factors may be where locks nest or readers share them: of random programs whose locks nest, one in fifty is
+/// off by more.
 const UNSEEN_ORDER: f64 = 0.15;
 
 /// The same where a lock is replaced by one that readers share, which takes time itself.
@@ -115,12 +115,12 @@ impl Predictor {
         let nested_share = nested_share(&as_seen);
         let limited_to = processors.filter(|it| (1..threads.unwrap_or(0)).contains(it));
         let limited_to = limited_to.filter(|_| !needs_no_processor(&as_seen));
+        slices.push((UnseenHolds::None, as_seen));
         // First what is most likely.
-        let as_seen = (UnseenHolds::None, as_seen);
-        match unseen_holds {
-            0 => slices.insert(0, as_seen),
-            _ => slices.push(as_seen),
-        }
+        let likely = slices
+            .iter()
+            .position(|&(which, _)| which == likely_holds(&slices));
+        slices[..=likely.unwrap_or(0)].rotate_right(1);
         let Programs {
             locks,
             lock_numbers,
@@ -452,13 +452,19 @@ impl Changed {
             }
             LockChange::MovedOut => rule.is_brief = true,
             LockChange::Split(stripes) => rule.stripes = stripes,
-            LockChange::Permits(permits) => rule.permits = permits.into(),
+            LockChange::Permits(permits) => {
+                rule.permits = permits.into();
+                rule.is_by_arrival = true;
+            }
             LockChange::Fair => {
                 rule.is_barging = false;
                 rule.is_by_arrival = true;
             }
             LockChange::Unfair => rule.is_barging |= draw == 0,
-            LockChange::ReadWrite => rule.is_shared = true,
+            LockChange::ReadWrite => {
+                rule.is_shared = true;
+                rule.is_by_arrival |= self.is_affected.contains(&true);
+            }
         }
     }
 }
@@ -504,6 +510,14 @@ impl Matters {
 fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let (count, sum) = values.fold((0.0, 0.0), |(count, sum), value| (count + 1.0, sum + value));
     sum / f64::max(count, 1.0)
+}
+
+/// Which holds that nobody noticed are most likely.
+fn likely_holds(slices: &[(UnseenHolds, Vec<Slice>)]) -> UnseenHolds {
+    let is_known = |wanted| slices.iter().any(|&(which, _)| which == wanted);
+    let likely = [UnseenHolds::Expected, UnseenHolds::Inferred];
+    let likely = likely.into_iter().find(|&which| is_known(which));
+    likely.unwrap_or(UnseenHolds::None)
 }
 
 /// Which share of the acquisitions of locks is within another lock.

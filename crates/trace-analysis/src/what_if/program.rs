@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::blame::park::code::CodeTable;
-use crate::model::entity::{Entities, LockIndex, ThreadIndex};
+use crate::model::entity::{ChainIndex, Entities, LockIndex, ThreadIndex};
 use crate::model::wait::WaitKind;
 use crate::what_if::busy::PARTS;
 use crate::what_if::clock::Clock;
@@ -238,6 +238,7 @@ impl<'o> Reading<'o> {
             let lock = self.lock_numbers[&wait.lock];
             let known = &mut self.locks[lock];
             known.add_wait(wait.mechanism, wait.end_ns - wait.start_ns, wait.free_ns);
+            known.initializes |= loads_class(wait.chain, self.entities);
             let is_shared = known.sharing == Sharing::Readers
                 && self.code_table.of_chain(wait.chain, self.entities).shares;
             let mark = match wait.has_ended {
@@ -317,6 +318,16 @@ impl<'o> Reading<'o> {
         }
         holds
     }
+}
+
+/// Whether a thread waits until another one has loaded a class: `ClassLoader.getClassLoadingLock` has a lock for each.
+fn loads_class(chain: ChainIndex, entities: &Entities) -> bool {
+    let innermost = entities.chain(chain).frames().first();
+    let class = innermost.and_then(|frame| entities.method(frame.method).class);
+    class.is_some_and(|class| {
+        let class = entities.class_name(class);
+        class == "java.lang.ClassLoader" || class.starts_with("jdk.internal.loader.")
+    })
 }
 
 /// Sets how long holds usually are that are not shared: as long as those are that report when they began.

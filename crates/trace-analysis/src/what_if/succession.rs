@@ -7,22 +7,34 @@
 use std::collections::BTreeMap;
 
 use crate::collections::hash::SeededSet;
-use crate::model::entity::{Entities, LockIndex, ThreadIndex};
+use crate::model::entity::{ClassIndex, Entities, LockIndex, ThreadIndex};
 use crate::what_if::observed::Observed;
 
-/// Locks that were contended one after the other, by the same threads.
+/// The most successions that a lock may follow: those that began last.
+const MAX_OPEN: usize = 64;
+
+/// Locks that were contended one after the other, by the same threads, in code of the same class.
 struct Succession {
     /// The lock that stands for all.
     lock: LockIndex,
-    end_ns: u64,
-    threads: SeededSet<ThreadIndex>,
+    last: Use,
 }
 
-/// From when until when threads waited for a lock, and which ones.
+/// From when until when threads waited for a lock, which ones, and the class of the program that called the map.
 struct Use {
     start_ns: u64,
     end_ns: u64,
     threads: SeededSet<ThreadIndex>,
+    user: Option<ClassIndex>,
+}
+
+impl Use {
+    /// Whether most threads of one of them come back for the other, which comes later.
+    fn follows(&self, other: &Self) -> bool {
+        let common = self.threads.intersection(&other.threads).count();
+        let fewer = self.threads.len().min(other.threads.len());
+        other.end_ns <= self.start_ns && self.user == other.user && 2 * common >= fewer
+    }
 }
 
 /// The lock that stands for each one that takes its place.
@@ -37,10 +49,12 @@ pub(super) fn successors(
     };
     let mut uses = BTreeMap::<LockIndex, Use>::new();
     for wait in observed.waits.iter().filter(|wait| is_of_bin(wait.lock)) {
+        let frame = entities.frame_outside_of_jdk(wait.chain);
         let used = uses.entry(wait.lock).or_insert_with(|| Use {
             start_ns: wait.start_ns,
             end_ns: wait.end_ns,
             threads: SeededSet::default(),
+            user: frame.and_then(|frame| entities.method(frame.method).class),
         });
         used.start_ns = used.start_ns.min(wait.start_ns);
         used.end_ns = used.end_ns.max(wait.end_ns);
@@ -51,20 +65,13 @@ pub(super) fn successors(
     let mut successions: Vec<Succession> = Vec::new();
     let mut stands_for = BTreeMap::new();
     for (lock, used) in by_start {
-        let follows = |it: &&mut Succession| {
-            it.end_ns <= used.start_ns && !it.threads.is_disjoint(&used.threads)
-        };
-        match successions.iter_mut().find(follows) {
+        let mut open = successions.iter_mut().rev().take(MAX_OPEN);
+        match open.find(|succession| used.follows(&succession.last)) {
             Some(succession) => {
-                succession.end_ns = used.end_ns;
-                succession.threads.extend(used.threads);
                 stands_for.insert(lock, succession.lock);
+                succession.last = used;
             }
-            None => successions.push(Succession {
-                lock,
-                end_ns: used.end_ns,
-                threads: used.threads,
-            }),
+            None => successions.push(Succession { lock, last: used }),
         }
     }
     stands_for

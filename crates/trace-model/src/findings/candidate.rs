@@ -435,33 +435,28 @@ impl Candidates<'_> {
     /// as they ended a wait.
     fn kept_by(&self, candidate: &Candidate<'_>) -> Vec<Kept> {
         let class = self.names.lock_class(candidate.key.lock_class);
-        let mut users = BTreeMap::<String, (Kept, u64)>::new();
+        // For how long in all, how often that is known, and how often it ended a wait.
+        let mut users = BTreeMap::<String, (u64, u64, u64)>::new();
         for (chain, ended) in candidate.cause.chains.iter() {
             if let Some(by) = self.names.caller_of_code(chain, class) {
-                let kept = candidate.of_kind.kept.sum(&chain);
-                let (user, times) = users.entry(by).or_default();
-                user.mean_ns = user.mean_ns.saturating_add(kept.duration_ns);
-                user.times += kept.count;
-                *times += ended.count;
+                let kept = candidate.of_kind.kept.sum(chain);
+                let (kept_ns, times, all_times) = users.entry(by).or_default();
+                *kept_ns = kept_ns.saturating_add(kept.duration_ns);
+                *times += kept.count;
+                *all_times += ended.count;
             }
         }
-        let users = users.into_iter().filter(|(_, (user, _))| user.times > 0);
-        let mut users: Vec<(Kept, u64)> = users
-            .map(|(by, (user, times))| {
-                let mean_ns = user.mean_ns / user.times;
-                (
-                    Kept {
-                        by,
-                        mean_ns,
-                        ..user
-                    },
-                    times,
-                )
+        let known = users.into_iter().filter(|(_, (_, times, _))| *times > 0);
+        let mut users: Vec<_> = known
+            .map(|(by, (kept_ns, times, all_times))| {
+                let mean_ns = kept_ns / times;
+                let all_ns = mean_ns.saturating_mul(all_times);
+                (all_ns, Kept { by, mean_ns, times })
             })
             .collect();
-        users.sort_by_key(|(user, times)| std::cmp::Reverse(user.mean_ns.saturating_mul(*times)));
+        users.sort_by_key(|(all_ns, _)| std::cmp::Reverse(*all_ns));
         let listed = users.into_iter().take(LISTED_PLACES);
-        listed.map(|(user, _)| user).collect()
+        listed.map(|(_, user)| user).collect()
     }
 
     fn is_start_up_only(&self, cause: &Cause) -> bool {

@@ -136,7 +136,7 @@ pub struct OwnerPlace {
 }
 
 /// A method that kept what it had waited for.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Kept {
     /// The method that called the code which gave it back.
     pub by: String,

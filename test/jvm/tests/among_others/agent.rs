@@ -11,9 +11,9 @@ use trace_analysis::{Blame, Owner, UnknownOwner};
 use trace_format::Counter;
 
 use jvm_tests::{
-    Finished, Jdk, Jvm, NEVER_INLINED, Run, RunningJvm, agent_library, agent_option, analyze,
-    check_demo, check_each, check_owner_shares, check_sound, contentions, locktrace, report,
-    repository, run_to_success, scratch_directory,
+    Finished, Jdk, Jvm, NEVER_INLINED, Programs, Run, RunningJvm, agent_library, agent_option,
+    analyze, check_demo, check_each, check_owner_shares, check_sound, contentions, locktrace,
+    report, repository, run_to_success, scratch_directory,
 };
 
 /// Checks something on stock JVMs.
@@ -94,6 +94,42 @@ fn check_owners_are_known(setting: &str, run: &Run) {
     assert!(known_ns > 100_000_000, "{setting}: {known_ns}");
     let share = known_ns as f64 / (known_ns + unknown_ns) as f64;
     assert!(share >= 0.95, "{setting}: {share}");
+}
+
+/// JDK 25 cannot write an AOT cache after an agent has changed classes of the JDK.
+#[test]
+fn a_jvm_that_records_an_aot_cache_is_left_alone() {
+    let directory = scratch_directory("aot-cache");
+    // Of directories there is no cache.
+    let jar = directory.path().join("program.jar");
+    let programs = Programs::compiled();
+    let mut archive = Command::new(Jdk::stock().tool("jar"));
+    archive.arg("cf").arg(&jar);
+    for class in ["JdkLocks", "JdkLocks$SlowStream"] {
+        let class = format!("scenarios/{class}.class");
+        archive.arg("-C").arg(programs.classes()).arg(class);
+    }
+    run_to_success(&mut archive);
+    for recording in [
+        &["-XX:AOTCacheOutput=program.aot"][..],
+        &["-XX:AOTMode=record", "-XX:AOTConfiguration=program.aotconf"],
+    ] {
+        let run = traced(
+            Jdk::stock_version("25"),
+            &["scenarios.JdkLocks", "stream"],
+            "",
+        )
+        .flags(recording)
+        .class_path(&jar)
+        .run();
+        assert!(run.status.success(), "{}", run.describe());
+        assert!(
+            run.stderr.contains("records an AOT cache"),
+            "{}",
+            run.describe()
+        );
+        assert!(!run.trace().exists(), "{}", run.describe());
+    }
 }
 
 #[test]

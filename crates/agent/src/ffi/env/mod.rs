@@ -16,6 +16,7 @@ macro_rules! jvmti {
     }};
 }
 
+mod arguments;
 mod classes;
 mod methods;
 mod objects;

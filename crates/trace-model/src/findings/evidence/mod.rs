@@ -5,6 +5,7 @@
 
 mod cause;
 mod coverage;
+mod kept;
 mod tally;
 #[cfg(test)]
 mod tests;
@@ -14,13 +15,14 @@ mod time_series;
 use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 use trace_analysis::{
-    Aspect, ChainIndex, Contention, Detail, DivisibleSink, Entities, LockIndex, MethodTable, Owner,
-    RootEnd, RootPart, ThreadIndex, Value, Wait, WaitKind, WaitSink,
+    Aspect, ChainIndex, Contention, Detail, DivisibleSink, Entities, MethodTable, Owner, RootEnd,
+    RootPart, ThreadIndex, Value, Wait, WaitKind, WaitSink,
 };
 
 use crate::hash::{SeededMap, SeededSet};
 use crate::sum::Sum;
 use coverage::Coverage;
+use kept::Kept;
 
 pub(crate) use cause::{Cause, CauseKey, Through, WaiterSite};
 pub(crate) use tally::Tally;
@@ -68,11 +70,8 @@ pub(crate) struct KindEvidence {
     /// By the class of the lock that threads waited for.
     pub(crate) locks: SeededMap<Value, LockClassEvidence>,
     pub(crate) causes: IndexMap<CauseKey, Cause, RandomState>,
-    /// Between the end of a thread's wait for another thread and when it woke one that waited for the same, as between
-    /// borrowing something and giving it back: by where it did so.
-    pub(crate) kept: Tally<ChainIndex>,
-    /// When the last such wait of a thread ended, as long as it woke nobody since.
-    got_ns: SeededMap<(u64, LockIndex, ThreadIndex), u64>,
+    /// For how long threads kept what others waited for.
+    pub(crate) kept: Kept,
     /// The position of the cause that was added to last.
     recent_cause: usize,
 }
@@ -99,8 +98,7 @@ impl Default for KindEvidence {
             places: Tally::new(MAX_CAUSES),
             locks: SeededMap::default(),
             causes: IndexMap::default(),
-            kept: Tally::new(MAX_CAUSES),
-            got_ns: SeededMap::default(),
+            kept: Kept::default(),
             recent_cause: 0,
         }
     }
@@ -183,7 +181,7 @@ impl Evidence {
         }
         kind.add_lock(wait, entities);
         if wait.kind == WaitKind::Conditional {
-            kind.add_kept(wait);
+            kind.kept.add(wait, entities);
         }
         let mut direct = Vec::new();
         let roots = match wait.roots.is_empty() {
@@ -291,21 +289,6 @@ impl KindEvidence {
         }
     }
 
-    /// Adds for how long the thread that ended a wait had kept what the other one waited for.
-    fn add_kept(&mut self, wait: &Wait) {
-        let of = |thread| (wait.id.trace.into(), wait.lock, thread);
-        let end_ns = wait.start_ns.saturating_add(wait.duration_ns);
-        let last = wait.blame.iter().rev();
-        if let Some((thread, chain)) = last.filter_map(|blame| blame.owner.thread()).next()
-            && let Some(got_ns) = self.got_ns.remove(&of(thread))
-        {
-            self.kept.add(chain, end_ns.saturating_sub(got_ns), 1);
-        }
-        if self.got_ns.len() < MAX_THREADS {
-            self.got_ns.insert(of(wait.thread), end_ns);
-        }
-    }
-
     fn add_part(
         &mut self,
         wait: &Wait,
@@ -407,7 +390,6 @@ impl KindEvidence {
         for (key, cause) in other.causes {
             self.causes.entry(key).or_default().merge(&cause);
         }
-        self.kept.merge(&other.kept);
-        self.got_ns.extend(other.got_ns);
+        self.kept.merge(other.kept);
     }
 }
