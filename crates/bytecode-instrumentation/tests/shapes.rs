@@ -82,6 +82,28 @@ fn a_block_calls_the_hook_and_is_protected() {
     );
 }
 
+/// A JVM before 21 hands out classes that it does not verify without their frames.
+#[test]
+fn forgotten_frames_are_not_missed() {
+    let changed = |version| {
+        let mut class = TestClass::block(&[op::NOP]);
+        class.version = version;
+        let class = class.bytes();
+        let result = instrument(&class);
+        assert!(result.left_alone.is_empty(), "{version}");
+        with_code(&result.class.expect("it has changed"), |code| {
+            let ranges = code.exception_table.iter();
+            let ranges: Vec<_> = ranges
+                .map(|e| (e.start_pc, e.end_pc, e.handler_pc))
+                .collect();
+            (code.code.to_vec(), ranges)
+        })
+    };
+    for version in [50, 51, 52, 61] {
+        assert_eq!(changed(version), changed(49), "{version}");
+    }
+}
+
 #[test]
 fn nothing_is_handled_by_the_released_monitor_after_a_release() {
     let hooks = Hooks {
