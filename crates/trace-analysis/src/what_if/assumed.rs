@@ -11,7 +11,6 @@
 //! of holds, they are as long as the trace allows, from when the thread was last seen with
 //! another lock.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::what_if::hold::Hold;
@@ -21,9 +20,6 @@ use crate::what_if::known_thread::{Known, Mark, Taken, Timeline};
 use crate::what_if::prediction::UnseenHolds;
 use crate::what_if::program::Programs;
 use crate::what_if::replay::mixed;
-
-/// The most locks of which holds are assumed: those that threads waited for longest.
-const MAX_LOCKS: usize = 16;
 
 /// How many times as many as expected there may be where nobody else wants the lock: threads do not come at any
 /// time, but queue up behind each other, and then keep their distance.
@@ -88,14 +84,8 @@ pub(super) fn with_unseen_holds(programs: &mut Programs, which: UnseenHolds) -> 
     let timelines: Vec<_> = programs.threads.iter().map(Known::timeline).collect();
     let mut gaps = gaps(&timelines);
     // A class is loaded and initialized once. How many permits are left is not known.
-    let mut locks: Vec<usize> = (0..programs.locks.len())
-        .filter(|&it| {
-            let lock = &programs.locks[it];
-            !lock.initializes && lock.sharing != Sharing::Permits
-        })
-        .collect();
-    locks.sort_by_key(|&it| Reverse(programs.locks[it].waited_ns));
-    locks.truncate(MAX_LOCKS);
+    let mut locks =
+        programs.most_waited(|lock| !lock.initializes && lock.sharing != Sharing::Permits);
     if which == UnseenHolds::EachTime {
         // Those first of which least was noticed.
         locks.sort_by_key(|&it| programs.holds[it].len());

@@ -33,13 +33,9 @@ impl HoldCode {
 pub(super) struct HoldCodeIndex(u32);
 
 impl HoldCodeIndex {
-    pub(super) fn position(self) -> usize {
-        self.0 as usize
-    }
-
     /// Whether it is among the code that a change affects, if there is a change.
     pub(super) fn is_in(self, is_affected: &[bool]) -> bool {
-        is_affected.get(self.position()).copied().unwrap_or(false)
+        is_affected.get(self.0 as usize).copied().unwrap_or(false)
     }
 }
 
@@ -57,6 +53,10 @@ impl HoldCodes {
             codes.push(code);
             HoldCodeIndex(codes.len() as u32 - 1)
         })
+    }
+
+    pub(super) fn get(&self, index: HoldCodeIndex) -> HoldCode {
+        self.codes[index.0 as usize]
     }
 
     pub(super) fn all(&self) -> &[HoldCode] {

@@ -231,7 +231,7 @@ impl UsualReads {
 
 /// The lock of a hold, and the code that waited for it.
 fn reader(hold: &Hold, codes: &HoldCodes) -> (usize, Option<ChainIndex>) {
-    (hold.lock, codes.all()[hold.code.position()].acquired_in)
+    (hold.lock, codes.get(hold.code).acquired_in)
 }
 
 /// How many threads had each lock at once that has permits, as far as they waited for it and were seen when

@@ -5,7 +5,6 @@
 //! the lock has had it as well. A place is what the thread did before with locks and what it does next, and which
 //! lock it holds meanwhile.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::collections::hash::SeededMap;
@@ -16,9 +15,6 @@ use crate::what_if::hold_code::{HoldCodeIndex, HoldCodes};
 use crate::what_if::known_lock::Sharing;
 use crate::what_if::known_thread::{Acquisition, Mark, Taken, Timeline};
 use crate::what_if::program::Programs;
-
-/// The most locks for which this is asked: those that threads waited for longest.
-const MAX_LOCKS: usize = 16;
 
 /// How often a lock was noticed in a place, at least; and half as often not.
 const MIN_NOTICED: f64 = 8.0;
@@ -158,15 +154,10 @@ impl Usual {
 impl Programs {
     /// Adds the holds that nobody noticed, but that threads must have had. Returns how many.
     pub(super) fn infer_holds(&mut self) -> u64 {
-        let mut locks: Vec<usize> = (0..self.locks.len())
-            .filter(|&it| {
-                // Of others nobody knows how long holds are.
-                let lock = &self.locks[it];
-                !lock.initializes && lock.has_timed_holds && lock.sharing == Sharing::Exclusive
-            })
-            .collect();
-        locks.sort_by_key(|&it| Reverse(self.locks[it].waited_ns));
-        locks.truncate(MAX_LOCKS);
+        // Of others nobody knows how long holds are.
+        let locks = self.most_waited(|lock| {
+            !lock.initializes && lock.has_timed_holds && lock.sharing == Sharing::Exclusive
+        });
         locks.into_iter().map(|it| self.infer_holds_of(it)).sum()
     }
 
@@ -302,7 +293,7 @@ fn add_intervals(
         }
         match mark {
             Mark::Take(Taken { lock, code, .. }) | Mark::Wait(Acquisition { lock, code, .. }) => {
-                held.push((lock, codes.all()[code.position()].released_in));
+                held.push((lock, codes.get(code).released_in));
             }
             Mark::Release(released) => {
                 if let Some(at) = held.iter().rposition(|&(it, _)| it == released) {

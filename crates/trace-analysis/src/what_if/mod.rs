@@ -72,12 +72,7 @@ impl WhatIf {
         L: Fn(LockIndex) -> bool,
         C: Fn(Option<ChainIndex>, LockIndex) -> bool,
     {
-        let processors = question.processors;
-        let known = self.predictor.take();
-        let known = known.filter(|known| known.processors == processors);
-        let predictor = self.predictor.insert(
-            known.unwrap_or_else(|| Predictor::new(&self.observed, processors, question.entities)),
-        );
+        let predictor = self.predictor(question.processors, question.entities);
         let changed =
             predictor.changed(question.change, &question.is_changed, &question.is_affected);
         predictor.predict(&changed)

@@ -3,6 +3,7 @@
 //!
 //! Of a trace of which slices are kept, what a thread did in each of them is a program of its own.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::blame::park::code::CodeTable;
@@ -17,6 +18,9 @@ use crate::what_if::known_lock::{KnownLock, Sharing};
 use crate::what_if::known_thread::{Acquisition, Known, Mark};
 use crate::what_if::observed::Observed;
 use crate::what_if::succession::successors;
+
+/// The most locks of which holds are assumed that nobody noticed.
+const MAX_LOCKS: usize = 16;
 
 /// What a thread does next.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -147,6 +151,15 @@ impl Programs {
             false => u64::MAX,
         };
         Run { from_ns, part_ns }
+    }
+
+    /// Those locks that are wanted and that threads waited for longest.
+    pub(super) fn most_waited(&self, is_wanted: impl Fn(&KnownLock) -> bool) -> Vec<usize> {
+        let all = 0..self.locks.len();
+        let mut locks: Vec<usize> = all.filter(|&it| is_wanted(&self.locks[it])).collect();
+        locks.sort_by_key(|&it| Reverse(self.locks[it].waited_ns));
+        locks.truncate(MAX_LOCKS);
+        locks
     }
 
     /// The programs of all threads, of each slice; `threads` may have more holds than are known.

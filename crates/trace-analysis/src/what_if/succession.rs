@@ -49,12 +49,14 @@ pub(super) fn successors(
     };
     let mut uses = BTreeMap::<LockIndex, Use>::new();
     for wait in observed.waits.iter().filter(|wait| is_of_bin(wait.lock)) {
-        let frame = entities.frame_outside_of_jdk(wait.chain);
-        let used = uses.entry(wait.lock).or_insert_with(|| Use {
-            start_ns: wait.start_ns,
-            end_ns: wait.end_ns,
-            threads: SeededSet::default(),
-            user: frame.and_then(|frame| entities.method(frame.method).class),
+        let used = uses.entry(wait.lock).or_insert_with(|| {
+            let frame = entities.frame_outside_of_jdk(wait.chain);
+            Use {
+                start_ns: wait.start_ns,
+                end_ns: wait.end_ns,
+                threads: SeededSet::default(),
+                user: frame.and_then(|frame| entities.method(frame.method).class),
+            }
         });
         used.start_ns = used.start_ns.min(wait.start_ns);
         used.end_ns = used.end_ns.max(wait.end_ns);

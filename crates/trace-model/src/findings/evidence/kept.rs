@@ -14,7 +14,7 @@ const MAX_GOT: usize = 1 << 16;
 /// one: as between borrowing something and giving it back. Depends on the order of waits: those for one condition come in the
 /// order in which they end.
 #[derive(Clone, Debug)]
-pub(crate) struct Kept {
+pub(crate) struct KeptTimes {
     /// By where the thread ended the other wait.
     sums: Tally<ChainIndex>,
     /// When the last wait of a thread ended, if it has ended no other since.
@@ -23,7 +23,7 @@ pub(crate) struct Kept {
     waiting_ns: SeededMap<(u32, LockIndex), (u64, u64)>,
 }
 
-impl Default for Kept {
+impl Default for KeptTimes {
     fn default() -> Self {
         Self {
             sums: Tally::new(MAX_CHAINS),
@@ -33,7 +33,7 @@ impl Default for Kept {
     }
 }
 
-impl Kept {
+impl KeptTimes {
     /// Adds a wait that has ended. If nobody waited for some time since the other thread got something, it may have given that
     /// back and got something else meanwhile, without a trace: then nothing is known.
     pub(super) fn add(&mut self, wait: &Wait, entities: &Entities) {

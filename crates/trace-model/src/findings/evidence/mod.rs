@@ -22,7 +22,7 @@ use trace_analysis::{
 use crate::hash::{SeededMap, SeededSet};
 use crate::sum::Sum;
 use coverage::Coverage;
-use kept::Kept;
+use kept::KeptTimes;
 
 pub(crate) use cause::{Cause, CauseKey, Through, WaiterSite};
 pub(crate) use tally::Tally;
@@ -71,7 +71,7 @@ pub(crate) struct KindEvidence {
     pub(crate) locks: SeededMap<Value, LockClassEvidence>,
     pub(crate) causes: IndexMap<CauseKey, Cause, RandomState>,
     /// For how long threads kept what others waited for.
-    pub(crate) kept: Kept,
+    pub(crate) kept: KeptTimes,
     /// The position of the cause that was added to last.
     recent_cause: usize,
 }
@@ -98,7 +98,7 @@ impl Default for KindEvidence {
             places: Tally::new(MAX_CAUSES),
             locks: SeededMap::default(),
             causes: IndexMap::default(),
-            kept: Kept::default(),
+            kept: KeptTimes::default(),
             recent_cause: 0,
         }
     }
