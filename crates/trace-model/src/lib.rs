@@ -71,7 +71,7 @@ pub use dimension::{Dimension, UnknownDimension};
 pub use distribution::{Distribution, DistributionBucket, DistributionQuery};
 pub use findings::{
     Code, Conclusions, DeadlockRecord, DeadlockedThread, Evidence, Finding, FindingConfidence,
-    HangHolder, HangRecord, HangThread, Named, OtherWaits, OwnerPlace, Quiet, Run, Saving,
+    HangHolder, HangRecord, HangThread, Kept, Named, OtherWaits, OwnerPlace, Quiet, Run, Saving,
     ThreadBehind, Through, UnexplainedThreads, WaitingCode, deadlocks, hangs,
 };
 pub use groups::{Group, Groups, Omitted, Query, Range};

@@ -148,19 +148,25 @@ pub(super) fn holds_of(
                 Some(_) => holds.push(hold),
                 None => {
                     let next_ns = seen.next_hold_ns(thread, time_ns);
-                    // A thread may sleep while it has a lock, if its holds are known to be that long.
-                    let block_ns = match known.has_timed_holds && !is_shared {
-                        true => threads[thread].next_wait_ns(time_ns),
-                        false => threads[thread].next_block_ns(time_ns),
+                    let latest_ns = match known.sharing {
+                        // It may do anything else meanwhile.
+                        Sharing::Permits => threads[thread].next_wait_for_ns(lock, time_ns),
+                        // A thread may sleep while it has a lock, if its holds are known to be that long.
+                        _ if known.has_timed_holds && !is_shared => others_ns
+                            .min(next_ns)
+                            .min(threads[thread].next_wait_ns(time_ns)),
+                        _ => others_ns
+                            .min(next_ns)
+                            .min(threads[thread].next_block_ns(time_ns)),
                     };
-                    unseen.push((hold, others_ns.min(next_ns).min(block_ns)));
+                    unseen.push((hold, latest_ns));
                 }
             }
         }
         holds.extend(spans.map(|span| span.unwaited(codes)));
     }
     set_usual_holds(locks, &holds);
-    let usual_reads = UsualReads::new(&holds, &unseen, codes);
+    let usual = Usual::new(&holds, &unseen, codes, locks);
     // Those are of usual length, before the next event.
     holds.extend(unseen.into_iter().map(|(mut hold, latest_ns)| {
         let usual_ns = match reads {
@@ -169,8 +175,7 @@ pub(super) fn holds_of(
                 let last = threads[hold.thread].blocks.last();
                 last.map_or(0, |&(_, end_ns, _)| end_ns - hold.start_ns)
             }
-            _ if hold.is_shared => usual_reads.of(&hold, codes, &locks[hold.lock]),
-            _ => locks[hold.lock].hold_ns,
+            _ => usual.of(&hold, codes, &locks[hold.lock]),
         };
         hold.end_ns = hold.start_ns.saturating_add(usual_ns).min(latest_ns);
         hold
@@ -199,47 +204,51 @@ fn set_usual_holds(locks: &mut [KnownLock], holds: &[Hold]) {
     }
 }
 
-/// How long readers usually have a lock, by the code that waited for it.
-struct UsualReads {
+/// How long readers usually have a lock, or threads a permit, by the code that waited for it.
+struct Usual {
     /// The sum of those that were seen to end, how many these are, and how many were not.
     seen: SeededMap<(usize, Option<ChainIndex>), (u64, u64, u64)>,
 }
 
-impl UsualReads {
-    fn new(seen: &[Hold], unseen: &[(Hold, u64)], codes: &HoldCodes) -> Self {
+impl Usual {
+    fn new(seen: &[Hold], unseen: &[(Hold, u64)], codes: &HoldCodes, locks: &[KnownLock]) -> Self {
+        let is_shared =
+            |hold: &Hold| hold.is_shared || locks[hold.lock].sharing == Sharing::Permits;
         let mut sums = SeededMap::<_, (u64, u64, u64)>::default();
-        for hold in seen.iter().filter(|it| it.is_shared && it.follows_wait) {
-            let sums = sums.entry(reader(hold, codes)).or_default();
+        for hold in seen.iter().filter(|it| is_shared(it) && it.follows_wait) {
+            let sums = sums.entry(acquiring(hold, codes)).or_default();
             sums.0 += hold.end_ns - hold.start_ns;
             sums.1 += 1;
         }
-        for (hold, _) in unseen.iter().filter(|(it, _)| it.is_shared) {
-            sums.entry(reader(hold, codes)).or_default().2 += 1;
+        for (hold, _) in unseen.iter().filter(|(it, _)| is_shared(it)) {
+            sums.entry(acquiring(hold, codes)).or_default().2 += 1;
         }
         Self { seen: sums }
     }
 
-    /// If of many holds none was seen to end while a writer waited, they are short.
+    /// If of many holds of a reader none was seen to end while a writer waited, they are short.
     fn of(&self, hold: &Hold, codes: &HoldCodes, lock: &KnownLock) -> u64 {
-        match self.seen.get(&reader(hold, codes)) {
-            Some(&(sum_ns, seen @ 1.., _)) => sum_ns / seen,
-            Some(&(_, _, MANY..)) => 0,
-            _ => lock.shared_hold_ns,
+        match (self.seen.get(&acquiring(hold, codes)), hold.is_shared) {
+            (Some(&(sum_ns, seen @ 1.., _)), _) => sum_ns / seen,
+            (Some(&(_, _, MANY..)), true) => 0,
+            (_, true) => lock.shared_hold_ns,
+            (_, false) => lock.hold_ns,
         }
     }
 }
 
 /// The lock of a hold, and the code that waited for it.
-fn reader(hold: &Hold, codes: &HoldCodes) -> (usize, Option<ChainIndex>) {
+fn acquiring(hold: &Hold, codes: &HoldCodes) -> (usize, Option<ChainIndex>) {
     (hold.lock, codes.get(hold.code).acquired_in)
 }
 
 /// How many threads had each lock at once that has permits, as far as they waited for it and were seen when
 /// they gave it back.
-pub(super) fn count_permits(locks: &mut [KnownLock], holds: &[Hold]) {
+pub(super) fn count_permits(locks: &mut [KnownLock], holds: &[Hold], codes: &HoldCodes) {
     let mut changes: Vec<(usize, u64, i64)> = Vec::new();
     for hold in holds {
-        if hold.follows_wait && locks[hold.lock].sharing == Sharing::Permits {
+        let is_known = hold.follows_wait && codes.get(hold.code).released_in.is_some();
+        if is_known && locks[hold.lock].sharing == Sharing::Permits {
             changes.extend([(hold.lock, hold.start_ns, 1), (hold.lock, hold.end_ns, -1)]);
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::model::entity::{Entities, LockIndex};
 use crate::model::wait::Mechanism;
+use crate::what_if::pool::is_condition;
 
 /// How many threads may have a lock at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +49,8 @@ impl KnownLock {
         let sharing = match name.split('$').next().unwrap_or(name) {
             "ReentrantReadWriteLock" | "StampedLock" => Sharing::Readers,
             "Semaphore" => Sharing::Permits,
+            // Waits for conditions are waits for what a pool lends.
+            _ if is_condition(name) => Sharing::Permits,
             _ => Sharing::Exclusive,
         };
         Self {

@@ -191,6 +191,17 @@ impl Known {
         wait.map_or(u64::MAX, |&(start_ns, ..)| start_ns)
     }
 
+    /// When it waits next for this lock.
+    pub(super) fn next_wait_for_ns(&self, lock: usize, from_ns: u64) -> u64 {
+        let next = self
+            .blocks
+            .partition_point(|&(start_ns, ..)| start_ns < from_ns);
+        let is_for_it = |mark| matches!(mark, Mark::Wait(wait) if wait.lock == lock);
+        let mut waits = self.blocks[next..].iter();
+        let wait = waits.find(|&&(.., mark)| is_for_it(mark));
+        wait.map_or(u64::MAX, |&(start_ns, ..)| start_ns)
+    }
+
     /// When it waits next for something, or sleeps.
     pub(super) fn next_block_ns(&self, from_ns: u64) -> u64 {
         let next = self

@@ -18,6 +18,7 @@ mod known_lock;
 mod known_thread;
 mod observed;
 mod owner_code;
+mod pool;
 mod prediction;
 mod predictor;
 mod program;

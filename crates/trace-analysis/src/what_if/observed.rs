@@ -4,21 +4,22 @@
 use std::collections::BTreeMap;
 
 use crate::collections::hash::SeededSet;
-use crate::model::entity::{ChainIndex, LockIndex, ThreadIndex};
+use crate::model::entity::{ChainIndex, Entities, LockIndex, ThreadIndex};
 use crate::model::wait::{EndedHolds, Holds, Mechanism, Owner, UnknownOwner, Wait, WaitKind};
+use crate::what_if::pool::{Borrowing, Lending, pools};
 use crate::what_if::sampling::Sampling;
 
 /// The most waits for locks that are kept; if there are more, those of some slices of the time.
-const MAX_WAITS: usize = 1 << 16;
+const MAX_WAITS: usize = 1 << 14;
 
 /// The most other waits.
-const MAX_PAUSES: usize = 1 << 18;
+const MAX_PAUSES: usize = 1 << 16;
 
 /// The most holds of which the begin is kept.
-const MAX_BEGINS: usize = 1 << 18;
+const MAX_BEGINS: usize = 1 << 16;
 
 /// The most holds that are kept, before those that several waits have seen are merged.
-const MAX_SPANS: usize = 1 << 18;
+const MAX_SPANS: usize = 1 << 16;
 
 /// A wait for a lock.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +59,8 @@ pub(super) struct Pause {
     pub(super) start_ns: u64,
     pub(super) end_ns: u64,
     pub(super) kind: WaitKind,
+    /// Of a wait for a condition that another thread ended.
+    lending: Option<Lending>,
     pub(super) slice: u64,
 }
 
@@ -140,11 +143,13 @@ impl Observed {
             });
             self.spans.extend(owned);
         } else {
+            let is_conditional = wait.kind == WaitKind::Conditional;
             self.pauses.push(Pause {
                 thread: wait.thread,
                 start_ns: wait.start_ns,
                 end_ns,
                 kind: wait.kind,
+                lending: is_conditional.then(|| Lending::new(wait)).flatten(),
                 slice: 0,
             });
         }
@@ -191,10 +196,12 @@ impl Observed {
 
     /// What is known of the threads that had locks or waited for them, in the slices that are kept, as if the
     /// clock had stood still while the process did not run.
-    pub(super) fn of_contending(&self) -> Self {
+    pub(super) fn of_contending(&self, entities: &Entities) -> Self {
         let mut of_contending = self.clone();
         of_contending.forget_others();
+        of_contending.wait_for_pools(entities);
         of_contending.merge_spans();
+        let sampling = of_contending.sampling;
         let Self {
             waits,
             pauses,
@@ -217,7 +224,7 @@ impl Observed {
         });
         let clock = ThawedClock::new(&self.frozen);
         for (start_ns, end_ns, slice, seen_from_ns) in waits.chain(pauses).chain(spans) {
-            *slice = self.sampling.slice(seen_from_ns.unwrap_or(*start_ns));
+            *slice = sampling.slice(seen_from_ns.unwrap_or(*start_ns));
             (*start_ns, *end_ns) = (clock.at(*start_ns), clock.at(*end_ns));
         }
         if !self.frozen.is_empty() {
@@ -231,6 +238,54 @@ impl Observed {
             of_contending.last_ns = clock.at(self.last_ns);
         }
         of_contending
+    }
+
+    /// Makes waits for a pool waits for a lock that has permits.
+    fn wait_for_pools(&mut self, entities: &Entities) {
+        let pools = self.pools();
+        let is_of_pool = |lending: &Lending| {
+            pools.contains(&lending.condition) && lending.is_of_program(entities)
+        };
+        let lendings = self.pauses.iter().filter_map(|pause| pause.lending);
+        let borrowing = Borrowing::new(lendings.filter(is_of_pool), entities);
+        let (mut count, mut waited_ns) = (0, 0);
+        let (waits, spans) = (&mut self.waits, &mut self.spans);
+        self.pauses.retain(|pause| {
+            let Some(lending) = pause.lending.filter(is_of_pool) else {
+                return true;
+            };
+            count += 1;
+            waited_ns += pause.end_ns - pause.start_ns;
+            waits.push(Waited {
+                lock: lending.condition,
+                thread: pause.thread,
+                chain: lending.chain,
+                start_ns: pause.start_ns,
+                end_ns: pause.end_ns,
+                free_ns: pause.end_ns - lending.given_ns.clamp(pause.start_ns, pause.end_ns),
+                unexplained_ns: 0,
+                has_ended: true,
+                mechanism: Mechanism::Park,
+                slice: 0,
+            });
+            // Nothing is known of the time before, and two that are given back one after the other are two.
+            let given = borrowing.is_return(&lending, entities).then_some(Span {
+                lock: lending.condition,
+                thread: lending.giver,
+                start_ns: lending.given_ns.saturating_sub(1),
+                end_ns: lending.given_ns,
+                chain: lending.given_in,
+                seen_from_ns: pause.start_ns,
+                slice: 0,
+            });
+            spans.extend(given);
+            false
+        });
+        let kept_share = self.kept_share();
+        let scaled = |kept: u64| (kept as f64 / kept_share) as u64;
+        self.count += scaled(count);
+        self.waited_ns = self.waited_ns.saturating_add(scaled(waited_ns));
+        while self.waits.len() > MAX_WAITS && self.halve() {}
     }
 
     /// Several waits have seen the same hold.
@@ -314,11 +369,25 @@ impl Observed {
         self.merge_spans();
     }
 
-    /// Forgets the pauses of threads that neither had a lock for which others waited, nor waited for one.
+    fn pools(&self) -> SeededSet<LockIndex> {
+        pools(
+            self.pauses
+                .iter()
+                .filter_map(|pause| Some((pause.thread, pause.end_ns, pause.lending?))),
+        )
+    }
+
+    /// Forgets the pauses of threads that neither had a lock for which others waited, nor waited for one, nor use a pool.
     fn forget_others(&mut self) {
+        let pools = self.pools();
         let waiting = self.waits.iter().map(|wait| wait.thread);
+        let borrowing = self.pauses.iter().filter(|pause| {
+            let lending = pause.lending.as_ref();
+            lending.is_some_and(|lending| pools.contains(&lending.condition))
+        });
         let contending: SeededSet<ThreadIndex> = waiting
             .chain(self.spans.iter().map(|span| span.thread))
+            .chain(borrowing.map(|pause| pause.thread))
             .collect();
         self.pauses
             .retain(|pause| contending.contains(&pause.thread));

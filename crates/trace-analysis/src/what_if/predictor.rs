@@ -85,7 +85,7 @@ pub(super) struct Changed {
 
 impl Predictor {
     pub(super) fn new(all: &Observed, processors: Option<u64>, entities: &Entities) -> Self {
-        let observed = all.of_contending();
+        let observed = all.of_contending(entities);
         let new = |codes, reads| Programs::new(&observed, processors, entities, codes, reads);
         let mut programs = new(HoldCodes::default(), Reads::AsSeen);
         let as_seen = programs.slices(&programs.threads);

@@ -116,7 +116,7 @@ impl Programs {
         } = reading;
         set_usual_holds(&mut locks, &seen);
         let of_threads = holds_of(seen, acquired, &threads, &mut locks, &mut codes, reads);
-        count_permits(&mut locks, &of_threads);
+        count_permits(&mut locks, &of_threads, &codes);
         let mut holds = vec![Vec::new(); locks.len()];
         for hold in of_threads {
             holds[hold.lock].push(hold);

@@ -539,7 +539,7 @@ fn slices_of_a_large_trace_are_replayed() {
         ns / 2 + (bits >> 33) % ns
     };
     let turns = |about: &mut dyn FnMut(u64) -> u64| {
-        let turns = (0..30_000).map(|_| Turn {
+        let turns = (0..20_000).map(|_| Turn {
             think_ns: about(100_000),
             lock: 0,
             hold_ns: about(60_000),
@@ -567,37 +567,61 @@ fn slices_of_a_large_trace_are_replayed() {
     tally.check("slices", 0.0);
 }
 
-/// Four threads share two permits, and four of them would not wait any more.
-#[test]
-fn more_permits_let_more_threads_go_on() {
+/// Threads take turns with two permits: those that `have` them give them to those that `wait`, which have waited
+/// in `acquires` on an object of a class, in `releases`.
+fn lent(
+    class: &str,
+    acquires: &str,
+    releases: &str,
+    (mut have, mut wait): (Vec<u64>, Vec<u64>),
+) -> Vec<(ThreadId, Event<'static>)> {
     const HOLD_NS: u64 = 1_000_000;
-    let mut script = "Semaphore\n".to_owned();
+    let mut script = format!("{class}\n");
     let mut time_ns = 0;
-    // Two have the permits, and the other two wait.
-    let (mut have, mut wait) = ([1, 2], [3, 4]);
-    for thread in wait {
+    for thread in &wait {
         time_ns += 1_000;
-        writeln!(script, "{time_ns} T{thread} park share/b").expect("text");
+        writeln!(script, "{time_ns} T{thread} park {acquires}").expect("text");
     }
     for _ in 0..100 {
-        for (last, next) in have.into_iter().zip(wait) {
-            time_ns += HOLD_NS / 2;
-            writeln!(script, "{time_ns} T{last} unpark T{next} unshare/b").expect("text");
+        for (last, next) in have.iter().zip(&wait) {
+            time_ns += HOLD_NS / have.len() as u64;
+            writeln!(script, "{time_ns} T{last} unpark T{next} {releases}").expect("text");
             writeln!(script, "{} T{next} woken", time_ns + 100).expect("text");
-            writeln!(script, "{} T{last} park share/b", time_ns + 10_000).expect("text");
+            writeln!(script, "{} T{last} park {acquires}", time_ns + 10_000).expect("text");
         }
         (have, wait) = (wait, have);
     }
     let mut events = park::script::metadata_events();
     events.splice(0..0, script::metadata_events());
     events.extend(park::script::parse(&script));
-    let factor = |permits| {
-        let change = LockChange::Permits(permits);
-        let found = predict_events(&events, &[], |_| true, change, |_| true);
-        found.effect.expect("a prediction").speedup.factor
-    };
-    assert!((factor(2) - 1.0).abs() < 0.02, "{}", factor(2));
-    assert!((1.8..2.1).contains(&factor(4)), "{}", factor(4));
+    events
+}
+
+/// Four threads share two permits, or what a pool lends, and four of them would not wait any more.
+#[test]
+fn more_permits_let_more_threads_go_on() {
+    for (class, acquires, releases) in [
+        ("Semaphore", "share/b", "unshare/b"),
+        ("Condition", "await/b", "unlock/a"),
+    ] {
+        let events = lent(class, acquires, releases, (vec![1, 2], vec![3, 4]));
+        let factor = |permits| {
+            let change = LockChange::Permits(permits);
+            let found = predict_events(&events, &[], |_| true, change, |_| true);
+            found.effect.expect("a prediction").speedup.factor
+        };
+        assert!((factor(2) - 1.0).abs() < 0.02, "{class} {}", factor(2));
+        assert!((1.8..2.1).contains(&factor(4)), "{class} {}", factor(4));
+    }
+}
+
+/// Two threads that take turns share no pool: neither can do anything before the other has.
+#[test]
+fn threads_that_take_turns_share_no_pool() {
+    let events = lent("Condition", "await/b", "unlock/a", (vec![1], vec![2]));
+    let found = predict_events(&events, &[], |_| true, LockChange::Permits(2), |_| true);
+    assert_eq!(found.waits, 0);
+    assert_eq!(found.locks, []);
 }
 
 /// Two threads take two locks one after the other, in opposite order, and nobody knows when the

@@ -435,23 +435,30 @@ impl Candidates<'_> {
     /// as they ended a wait.
     fn kept_by(&self, candidate: &Candidate<'_>) -> Vec<Kept> {
         let class = self.names.lock_class(candidate.key.lock_class);
-        // For how long in all, how often that is known, and how often it ended a wait.
-        let mut users = BTreeMap::<String, (u64, u64, u64)>::new();
+        // For how long in all, how often that is known, how often it ended a wait, and where.
+        let mut users = BTreeMap::<String, (u64, u64, u64, Vec<ChainIndex>)>::new();
         for (chain, ended) in candidate.cause.chains.iter() {
             if let Some(by) = self.names.caller_of_code(chain, class) {
                 let kept = candidate.of_kind.kept.sum(chain);
-                let (kept_ns, times, all_times) = users.entry(by).or_default();
+                let (kept_ns, times, all_times, given_in) = users.entry(by).or_default();
                 *kept_ns = kept_ns.saturating_add(kept.duration_ns);
                 *times += kept.count;
                 *all_times += ended.count;
+                given_in.push(chain);
             }
         }
-        let known = users.into_iter().filter(|(_, (_, times, _))| *times > 0);
+        let known = users.into_iter().filter(|(_, (_, times, ..))| *times > 0);
         let mut users: Vec<_> = known
-            .map(|(by, (kept_ns, times, all_times))| {
+            .map(|(by, (kept_ns, times, all_times, given_in))| {
                 let mean_ns = kept_ns / times;
                 let all_ns = mean_ns.saturating_mul(all_times);
-                (all_ns, Kept { by, mean_ns, times })
+                let kept = Kept {
+                    by,
+                    mean_ns,
+                    times,
+                    given_in,
+                };
+                (all_ns, kept)
             })
             .collect();
         users.sort_by_key(|(all_ns, _)| std::cmp::Reverse(*all_ns));

@@ -1,6 +1,7 @@
 //! A finding.
 
 use serde::Serialize;
+use trace_analysis::ChainIndex;
 
 use crate::selection::WaitSelection;
 use crate::sum::Sum;
@@ -144,6 +145,9 @@ pub struct Kept {
     pub mean_ns: u64,
     /// How often that was seen: between a wait, and a wait of another thread that it ended.
     pub times: u64,
+    /// Where it gave it back.
+    #[serde(skip)]
+    pub(super) given_in: Vec<ChainIndex>,
 }
 
 /// The confidence in a finding.
@@ -162,7 +166,8 @@ pub struct FindingConfidence {
     pub notes: Vec<String>,
 }
 
-/// The saving if code did after the release of a lock what it does while it holds the lock.
+/// The saving if code did after the release of a lock what it does while it holds the lock; of a pool, if the
+/// user that keeps what it borrows longest did so after it has given that back.
 ///
 /// Each replay of the trace finds a share that is saved, relative to its replay of the trace as it is. The
 /// replays differ in what they assume where the trace says nothing.

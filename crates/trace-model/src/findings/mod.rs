@@ -27,7 +27,7 @@ use self::saving::sort_by_saving;
 pub use deadlock::{DeadlockRecord, DeadlockedThread, ThreadBehind, deadlocks};
 pub use evidence::Evidence;
 pub use finding::{
-    Code, Finding, FindingConfidence, Named, OwnerPlace, Saving, Through, WaitingCode,
+    Code, Finding, FindingConfidence, Kept, Named, OwnerPlace, Saving, Through, WaitingCode,
 };
 pub use hang::{HangHolder, HangRecord, HangThread, hangs};
 pub use quiet::{OtherWaits, Quiet};

@@ -32,20 +32,24 @@ fn saved_share(replay: &Replay) -> f64 {
 }
 
 impl Finding {
-    /// Predicts the saving if the code that held the locks is known. There is no prediction for deadlocks
-    /// and hangs, initializers, which run once, and conditions.
+    /// Predicts the saving if the code that held the locks is known, or who keeps longest what a pool lends. There is no
+    /// prediction for deadlocks and hangs, initializers, which run once, and other conditions.
     pub(super) fn predict_saving(
         &mut self,
         what_if: &mut WhatIf,
         processors: Option<u64>,
         entities: &Entities,
     ) {
-        let is_about_holds = self.is_contention() && !self.hang;
-        let Some(owner) = self.owner.as_ref().filter(|_| is_about_holds) else {
+        if self.hang {
             return;
-        };
+        }
         let is_called = |value: Value, key: &str| value.key(entities) == key;
-        let code = OwnerCode::new(|value| is_called(value, &owner.key));
+        let owner = self.owner.as_ref().filter(|_| self.is_contention());
+        let code = owner.map(|owner| OwnerCode::new(|value| is_called(value, &owner.key)));
+        let keeper = self.kept_by.first();
+        if code.is_none() && keeper.is_none() {
+            return;
+        }
         let prediction = what_if.predict(&Question {
             change: LockChange::MovedOut,
             is_changed: |lock| {
@@ -53,7 +57,11 @@ impl Finding {
                     && entities.initialized_class(lock).is_none()
             },
             is_affected: |chain: Option<ChainIndex>, lock| {
-                chain.is_some_and(|chain| code.has(chain, lock, entities))
+                let is_of = |chain| match (&code, keeper) {
+                    (Some(code), _) => code.has(chain, lock, entities),
+                    (None, keeper) => keeper.is_some_and(|it| it.given_in.contains(&chain)),
+                };
+                chain.is_some_and(is_of)
             },
             processors,
             entities,

@@ -108,6 +108,18 @@ pub const PAIRS: &[Pair] = &[
         ],
     },
     Pair {
+        program: "KeptConnection",
+        remedy: "what a pool lends is given back before mail is sent, not after it",
+        question: &[
+            "--change",
+            "moved-out",
+            "--owner-method",
+            "pairs.KeptConnection.mail",
+            "--lock-class",
+            "*ConditionObject",
+        ],
+    },
+    Pair {
         program: "ConcurrentMap",
         remedy: "`ConcurrentHashMap` in place of `Hashtable`, whose entries are computed",
         question: &["--change", "removed", "--lock-class", "java.util.Hashtable"],

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use trace_analysis::WaitKind;
-use trace_model::{Code, Finding, OtherWaits, OwnerPlace, Quiet, Saving, UnexplainedThreads};
+use trace_model::{Code, Finding, Kept, OtherWaits, OwnerPlace, Quiet, Saving, UnexplainedThreads};
 use trace_report::name::printable;
 use trace_report::style::{BOLD, DIM};
 use trace_report::{facts, still_waiting};
@@ -241,13 +241,18 @@ fn add_figures(text: &mut String, finding: &Finding, width: usize) {
         line(
             text,
             "saves",
-            &wrapped(&savings(saving), width, VALUE_INDENT),
+            &wrapped(
+                &savings(saving, finding.kept_by.first()),
+                width,
+                VALUE_INDENT,
+            ),
         );
     }
 }
 
-/// What it would save if the code did its work after the release, as replays of the trace find.
-fn savings(saving: &Saving) -> String {
+/// What it would save if the code did its work after the release, as replays of the trace find; of a pool, if the one that
+/// keeps longest what it borrows did so.
+fn savings(saving: &Saving, keeper: Option<&Kept>) -> String {
     let what = match saving.speedup_of {
         "latency" => "the time of these threads",
         _ => "the time for the same work",
@@ -262,12 +267,17 @@ fn savings(saving: &Saving) -> String {
         );
     }
     format!(
-        "{} of {what}: {} as fast ({} to {}), and {} of all waiting for locks{slices}",
+        "{} of {what}{}: {} as fast ({} to {}), and {} of all waiting for locks{}{slices}",
         percent((1.0 - 1.0 / saving.speedup).max(0.0)),
+        keeper.map_or(String::new(), |it| format!(
+            " if {} gave it back at once",
+            it.by
+        )),
         factor(saving.speedup),
         factor(saving.speedup_least),
         factor(saving.speedup_most),
         percent(saving.share.max(0.0)),
+        keeper.map_or("", |_| " and pools"),
     )
 }
 
