@@ -103,11 +103,12 @@ const PATTERNS: Record<string, string> = {
 const WALL_HELP = "How much of the time anybody waited because of it";
 const ABOUT_WALL_HELP = `${WALL_HELP}, in proportion: the figure for all waits concerned, times this owner's share of their time`;
 
-function savingHelp(saving: NonNullable<Finding["saving"]>): string {
+function savingHelp(saving: NonNullable<Finding["saving"]>, keeper?: string): string {
   const share = (share: number) => percent(Math.max(share, 0));
   const of = saving.speedup_of === "work" ? "The same work is done" : "The same requests are answered";
   const slices = saving.replayed_share < 1 ? `, from ${share(saving.replayed_share)} of the time` : "";
-  return `If this code did after the release what it does under the lock. ${of} ×${saving.speedup_least.toFixed(2)} to ×${saving.speedup_most.toFixed(2)} as fast; ${share(saving.share)} of all waiting for locks is gone${slices}`;
+  const change = keeper ? `If ${keeper} gave it back at once` : "If this code did after the release what it does under the lock";
+  return `${change}. ${of} ×${saving.speedup_least.toFixed(2)} to ×${saving.speedup_most.toFixed(2)} as fast; ${share(saving.share)} of all waiting for locks${keeper ? " and pools" : ""} is gone${slices}`;
 }
 
 function FindingCard({ finding, rank }: { finding: Finding; rank: number }) {
@@ -119,7 +120,7 @@ function FindingCard({ finding, rank }: { finding: Finding; rank: number }) {
     ["Blocked", duration(finding.duration_ns)], ["Share", percent(finding.share)], ["Of the wall time", (finding.wall_exact ? "" : "about ") + percent(finding.wall_share), finding.wall_exact ? WALL_HELP : ABOUT_WALL_HELP], ["Waits", count(finding.waits)],
     ["p50", duration(finding.p50_ns)], ["p99", duration(finding.p99_ns)], ["Longest", duration(finding.max_ns)], ["Waiting at once", finding.mean_waiters.toFixed(1)],
   ];
-  if (saving) facts.push(["Speed-up", `×${saving.speedup.toFixed(2)}`, savingHelp(saving)]);
+  if (saving) facts.push(["Speed-up", `×${saving.speedup.toFixed(2)}`, savingHelp(saving, finding.kept_by[0]?.by)]);
   if (finding.unreliable) facts.push(["Speed-up", "unknown", "Replays of the trace do not reproduce its waiting"]);
   return (
     <li class="finding card">

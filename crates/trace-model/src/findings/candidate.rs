@@ -98,6 +98,7 @@ impl Candidates<'_> {
                     }
                     None => !is_nobody(key.owner),
                 }
+                && !(kind == WaitKind::Conditional && only_lets_go_on(of_kind, key, cause))
         });
         let mut candidates: Vec<_> = wanted
             .map(|(&key, cause)| Candidate {
@@ -542,6 +543,20 @@ fn sampled_share(cause: &Cause) -> f64 {
     let through_ns = cause.through.total_ns();
     let direct_ns = cause.duration_ns.ns().saturating_sub(through_ns);
     cause.samples.total_ns() as f64 / direct_ns.max(1) as f64
+}
+
+/// Returns whether the code that ended waits for conditions only let go of the lock of one that other code had signaled: it
+/// waits for the condition itself, as what borrows from a pool does.
+fn only_lets_go_on(of_kind: &KindEvidence, key: &CauseKey, cause: &Cause) -> bool {
+    let waits_itself = |key: &CauseKey, cause: &Cause| cause.waiters.contains_key(&key.owner);
+    waits_itself(key, cause)
+        && of_kind.causes.iter().any(|(other_key, other)| {
+            other_key.lock_class == key.lock_class
+                && !is_nobody(other_key.owner)
+                && !waits_itself(other_key, other)
+                && other.duration_ns > cause.duration_ns
+                && other.shares_locks_with(cause)
+        })
 }
 
 /// Returns whether no thread is known as the owner.

@@ -57,6 +57,17 @@ fn who_keeps_what_a_pool_lends_is_named() {
             (mean_ns / kept_ns - 1.0).abs() < 0.25,
             "{mode:?}: {kept_ns} ns by the program: {first:#}"
         );
+        let found = summary(run);
+        let findings = found["findings"].as_array().expect("findings");
+        let pools = findings
+            .iter()
+            .filter(|it| it["pattern"] == "pool-too-small");
+        assert_eq!(pools.count(), 1, "{mode:?}: {found:#}");
+        // The program really changed that way took 0.50 of the time.
+        let saving = &first["saving"];
+        let bounds = [&saving["speedup_least"], &saving["speedup_most"]];
+        let [least, most] = bounds.map(|it| it.as_f64().expect("a factor"));
+        assert!(least < 1.98 && 1.98 < most, "{mode:?}: {first:#}");
     });
 }
 
