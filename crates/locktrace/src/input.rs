@@ -80,6 +80,16 @@ pub(crate) struct Wanted {
     pub(crate) owner_times: bool,
 }
 
+impl Wanted {
+    fn analysis(self) -> Analysis {
+        let analysis = Analysis::new(Limits::default()).with_detail(self.detail);
+        match self.owner_times {
+            true => analysis.with_owner_times(),
+            false => analysis,
+        }
+    }
+}
+
 impl From<Detail> for Wanted {
     fn from(detail: Detail) -> Self {
         Self {
@@ -110,7 +120,8 @@ pub(crate) fn analyze(
             *failure = on_wait(wait, entities).err();
         }
     };
-    analyze_each(traces, detail.into(), select, |trace, analysis, bar| {
+    let mut analysis = Wanted::from(detail).analysis();
+    let summaries = analyze_each(&mut analysis, traces, select, |trace, analysis, bar| {
         let summary = trace.analyze(analysis, &mut sink, |progress| {
             show(progress, bar);
             match *failure.borrow() {
@@ -122,6 +133,10 @@ pub(crate) fn analyze(
             Some(failure) => Err(failure.into()),
             None => Ok(summary?),
         }
+    })?;
+    Ok(Analyzed {
+        entities: analysis.into_entities(),
+        summaries,
     })
 }
 
@@ -133,7 +148,23 @@ pub(crate) fn analyze_with(
     select: impl Fn(&TraceInput) -> Result<Selection, TraceError>,
     sink: &mut impl DivisibleSink,
 ) -> outcome::Result<Analyzed> {
-    analyze_each(traces, wanted.into(), select, |trace, analysis, bar| {
+    let mut analysis = wanted.into().analysis();
+    let summaries = analyze_into(&mut analysis, traces, threads, select, sink)?;
+    Ok(Analyzed {
+        entities: analysis.into_entities(),
+        summaries,
+    })
+}
+
+/// The same with what an analysis knows of other traces.
+pub(crate) fn analyze_into(
+    analysis: &mut Analysis,
+    traces: Vec<TraceInput>,
+    threads: ThreadArguments,
+    select: impl Fn(&TraceInput) -> Result<Selection, TraceError>,
+    sink: &mut impl DivisibleSink,
+) -> outcome::Result<Vec<TraceSummary>> {
+    analyze_each(analysis, traces, select, |trace, analysis, bar| {
         let threads = threads.count(trace.byte_len());
         let summary = trace.analyze_with(threads, analysis, sink, |progress| {
             show(progress, bar);
@@ -144,27 +175,20 @@ pub(crate) fn analyze_with(
 }
 
 fn analyze_each(
+    analysis: &mut Analysis,
     traces: Vec<TraceInput>,
-    wanted: Wanted,
     select: impl Fn(&TraceInput) -> Result<Selection, TraceError>,
     mut run: impl FnMut(TraceInput, &mut Analysis, &ProgressBar) -> outcome::Result<TraceSummary>,
-) -> outcome::Result<Analyzed> {
-    let mut analysis = Analysis::new(Limits::default()).with_detail(wanted.detail);
-    if wanted.owner_times {
-        analysis = analysis.with_owner_times();
-    }
+) -> outcome::Result<Vec<TraceSummary>> {
     let mut summaries = Vec::new();
     for trace in traces {
         let bar = progress_bar(&trace);
         analysis.select(select(&trace)?);
-        let summary = run(trace, &mut analysis, &bar);
+        let summary = run(trace, analysis, &bar);
         bar.finish_and_clear();
         summaries.push(summary?);
     }
-    Ok(Analyzed {
-        entities: analysis.into_entities(),
-        summaries,
-    })
+    Ok(summaries)
 }
 
 fn show(progress: trace_analysis::Progress, bar: &ProgressBar) {

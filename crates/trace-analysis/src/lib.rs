@@ -79,6 +79,7 @@ pub use model::placeholder::PLACEHOLDERS;
 pub use model::signature::{is_method_descriptor, is_type_descriptor};
 pub use model::thread_life::ThreadLife;
 pub use model::time_range::TimeRange;
+pub use model::time_sampling::TimeSampling;
 pub use model::wait::{
     Blame, Contention, EndedHolds, HeldInWait, HolderFacts, Holds, Mechanism, OpenWait, OwnWait,
     Owner, OwnerActivity, Resource, Root, RootEnd, RootPart, SafepointPhase, Turnover,

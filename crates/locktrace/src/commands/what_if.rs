@@ -112,7 +112,7 @@ pub(crate) fn run(arguments: &WhatIfArguments) -> outcome::Result<Outcome> {
     let analyzed = input::analyze_with(
         traces,
         common.threads,
-        Detail::CONTENTIONS,
+        Detail::CONTENTIONS.sampled(),
         select,
         &mut what_if,
     )?;

@@ -243,6 +243,7 @@ impl Aggregation {
             by,
             roots: self.by_root,
             samples: false,
+            is_sampled: false,
         }
     }
 

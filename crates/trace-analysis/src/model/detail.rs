@@ -11,6 +11,9 @@ pub struct Detail {
     pub roots: bool,
     /// Whether parts are split by where their owners stood, as far as they were sampled.
     pub samples: bool,
+    /// Whether single contentions of a sample of the time are enough if there are too many: of other waits for locks only
+    /// the sums of the code of their direct owners are known then.
+    pub is_sampled: bool,
 }
 
 /// What of a wait is added up.
@@ -38,6 +41,7 @@ impl Detail {
             by,
             roots: false,
             samples: false,
+            is_sampled: false,
         }
     }
 
@@ -57,6 +61,16 @@ impl Detail {
             by: BlameBy::Contention,
             roots: true,
             samples: true,
+            ..self
+        }
+    }
+
+    /// Returns the same, of a sample of the time if there are too many contentions.
+    #[must_use]
+    pub const fn sampled(self) -> Self {
+        Self {
+            is_sampled: true,
+            ..self
         }
     }
 
@@ -67,12 +81,18 @@ impl Detail {
             by: self.by.max(other.by),
             roots: self.roots || other.roots,
             samples: self.samples || other.samples,
+            is_sampled: self.may_be_sampled() && other.may_be_sampled(),
         }
     }
 
     /// Whether the single contentions are wanted.
     pub fn has_contentions(self) -> bool {
         self.by == BlameBy::Contention
+    }
+
+    /// Whether single contentions of all waits are not needed.
+    fn may_be_sampled(self) -> bool {
+        self.is_sampled || !self.has_contentions()
     }
 
     /// Whether root owners are looked for, and parts of a wait may be added up.

@@ -15,5 +15,6 @@ pub(crate) mod signature;
 pub(crate) mod synchronizer;
 pub(crate) mod thread_life;
 pub(crate) mod time_range;
+pub(crate) mod time_sampling;
 pub(crate) mod wait;
 pub(crate) mod wait_sink;

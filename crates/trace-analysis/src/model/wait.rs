@@ -591,7 +591,7 @@ pub struct OwnWait {
 
 /// The end of a chain of waits: of one for a lock, of its owner's own wait meanwhile, of the wait
 /// of the owner of that lock, and so on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Root {
     /// Who or what is at the end.
     pub end: RootEnd,
@@ -605,7 +605,7 @@ pub struct Root {
 }
 
 /// What a thread held while it waited for something that is no lock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HeldInWait {
     /// What it waited for.
     pub kind: WaitKind,
@@ -628,7 +628,7 @@ impl Root {
 }
 
 /// What is at the end of a chain of waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RootEnd {
     /// The last owner. A thread did not wait for a lock, as far as the trace shows: it ran, or
     /// was not scheduled, or slept; or it waited, where its call chain says, for something that

@@ -1,6 +1,7 @@
 //! Where waits go.
 
 use crate::model::entity::Entities;
+use crate::model::time_sampling::TimeSampling;
 use crate::model::wait::{EndedHolds, Wait};
 
 /// Takes the waits that an analysis finds.
@@ -21,6 +22,10 @@ pub trait WaitSink {
     /// waits are selected.
     #[inline]
     fn holds(&mut self, _holds: EndedHolds) {}
+
+    /// From now on the single contentions and the root owners are only known of waits for locks that begin in the time that
+    /// is kept. There were too many, and a [sample](crate::Detail::sampled) is enough.
+    fn sampled(&mut self, _kept: TimeSampling) {}
 }
 
 impl<F: FnMut(&Wait, &Entities)> WaitSink for F {

@@ -12,6 +12,7 @@ use crate::blame::monitor::dispatcher::LockDispatcher;
 use crate::blame::park::Parks;
 use crate::blame::timeline::context::{Context, WaitOutput};
 use crate::blame::timeline::hold_spans::{HoldSpans, Trail};
+use crate::blame::timeline::sampled_parts::SampledParts;
 use crate::model::counter::Counters;
 use crate::model::detail::Detail;
 use crate::model::entity::{ChainIndex, Entities};
@@ -112,6 +113,11 @@ impl Common {
             },
         });
         self.output.add_spans(&mut self.spans);
+        if let Some(sampled) = &mut self.spans.sampled
+            && let Some(kept) = sampled.changed()
+        {
+            sink.sampled(kept);
+        }
     }
 }
 
@@ -170,6 +176,7 @@ impl BlameStage {
                 spans: HoldSpans {
                     are_wanted: (owner_times && !detail.has_contentions())
                         && selection.may_select(WaitKind::Contention),
+                    sampled: detail.is_sampled.then(SampledParts::default),
                     ..HoldSpans::default()
                 },
             },

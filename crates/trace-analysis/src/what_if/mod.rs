@@ -23,10 +23,10 @@ mod prediction;
 mod predictor;
 mod program;
 mod replay;
-mod sampling;
 mod succession;
 
 use crate::model::entity::{ChainIndex, Entities, LockIndex};
+use crate::model::time_sampling::TimeSampling;
 use crate::model::wait::{EndedHolds, Wait};
 use crate::model::wait_sink::{DivisibleSink, WaitSink};
 pub use change::{LockChange, UnknownChange};
@@ -39,7 +39,8 @@ pub use prediction::{
 use predictor::Predictor;
 
 /// Collects what threads did, for predictions, from the waits that an analysis with
-/// [`Detail::CONTENTIONS`](crate::Detail::CONTENTIONS) finds: of all kinds, and of one trace.
+/// [`Detail::CONTENTIONS`](crate::Detail::CONTENTIONS) finds, [sampled](crate::Detail::sampled) or not: of all kinds, and of
+/// one trace.
 #[derive(Clone, Debug, Default)]
 pub struct WhatIf {
     observed: Observed,
@@ -106,6 +107,11 @@ impl WaitSink for WhatIf {
     fn holds(&mut self, holds: EndedHolds) {
         self.predictor = None;
         self.observed.add_holds(holds);
+    }
+
+    fn sampled(&mut self, kept: TimeSampling) {
+        self.predictor = None;
+        self.observed.keep_only(kept);
     }
 }
 

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use crate::collections::hash::SeededSet;
 use crate::model::entity::{ChainIndex, Entities, LockIndex, ThreadIndex};
+use crate::model::time_sampling::TimeSampling;
 use crate::model::wait::{EndedHolds, Holds, Mechanism, Owner, UnknownOwner, Wait, WaitKind};
 use crate::what_if::pool::{Borrowing, Lending, pools};
-use crate::what_if::sampling::Sampling;
 
 /// The most waits for locks that are kept; if there are more, those of some slices of the time.
 const MAX_WAITS: usize = 1 << 14;
@@ -77,7 +77,7 @@ pub(super) struct Observed {
     /// When the process did not run while threads waited: from when on until when.
     frozen: BTreeMap<u64, u64>,
     /// What is kept, if there is too much.
-    sampling: Sampling,
+    sampling: TimeSampling,
     /// When the first wait began, and when the last one ended, kept or not.
     first_ns: Option<u64>,
     last_ns: u64,
@@ -183,10 +183,15 @@ impl Observed {
         self.count += other.count;
         self.waited_ns = self.waited_ns.saturating_add(other.waited_ns);
         if self.sampling != other.sampling {
-            self.sampling.meet(other.sampling);
-            self.forget_what_is_not_kept();
+            self.keep_only(other.sampling);
         }
         self.keep_within_limits();
+    }
+
+    /// Forgets what began at other times.
+    pub(super) fn keep_only(&mut self, kept: TimeSampling) {
+        self.sampling.meet(kept);
+        self.forget_what_is_not_kept();
     }
 
     fn add_frozen(&mut self, begin_ns: u64, end_ns: u64) {

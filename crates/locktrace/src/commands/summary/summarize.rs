@@ -1,8 +1,8 @@
 //! What traces come to, from one pass over their waits.
 
 use trace_analysis::{
-    DivisibleSink, EndedHolds, Entities, Selection, StillBlocked, TraceInput, TraceSummary, Wait,
-    WaitKind, WaitSink, WaitSums, WhatIf,
+    Analysis, DivisibleSink, EndedHolds, Entities, Limits, Selection, StillBlocked, TimeSampling,
+    TraceInput, TraceSummary, Wait, WaitKind, WaitSink, WaitSums, WhatIf,
 };
 use trace_format::Counter;
 use trace_model::{Conclusions, Evidence, Run};
@@ -11,9 +11,6 @@ use crate::arguments::threads::ThreadArguments;
 use crate::input;
 use crate::outcome;
 use crate::view::traces::{ModelArguments, open, targets};
-
-/// In larger traces one release is a part of too many waits to place each of them.
-const MAX_BYTES_WITH_CONTENTIONS: u64 = 64 << 20;
 
 /// What one or several traces come to.
 pub(super) struct Summary {
@@ -42,6 +39,8 @@ struct Collected {
     evidence: Evidence,
     /// Predictions are about one trace.
     what_if: Option<WhatIf>,
+    /// The single contentions of all waits are known.
+    is_complete: bool,
 }
 
 impl WaitSink for Collected {
@@ -61,6 +60,13 @@ impl WaitSink for Collected {
             what_if.holds(holds);
         }
     }
+
+    fn sampled(&mut self, kept: TimeSampling) {
+        self.is_complete = false;
+        if let Some(what_if) = &mut self.what_if {
+            what_if.sampled(kept);
+        }
+    }
 }
 
 impl DivisibleSink for Collected {
@@ -68,15 +74,23 @@ impl DivisibleSink for Collected {
         Self {
             evidence: self.evidence.part(),
             what_if: self.what_if.as_ref().map(WhatIf::part),
+            is_complete: true,
         }
     }
 
     fn merge(&mut self, part: Self) {
         self.evidence.merge(part.evidence);
+        self.is_complete &= part.is_complete;
         if let (Some(what_if), Some(part)) = (&mut self.what_if, part.what_if) {
             what_if.merge(part);
         }
     }
+}
+
+fn open_in_order(model: &ModelArguments) -> outcome::Result<Vec<TraceInput>> {
+    let mut traces = open(&targets(model))?;
+    traces.sort_by_key(|trace| trace.header().start_unix_ns);
+    Ok(traces)
 }
 
 /// Reads traces, and draws conclusions.
@@ -84,25 +98,29 @@ pub(super) fn summarize(
     model: &ModelArguments,
     threads: ThreadArguments,
 ) -> outcome::Result<Summary> {
-    let mut traces = open(&targets(model))?;
-    traces.sort_by_key(|trace| trace.header().start_unix_ns);
-    let lengths = traces.iter().filter_map(TraceInput::byte_len);
-    let bytes: u64 = lengths.sum();
+    let traces = open_in_order(model)?;
     let mut collected = Collected {
         evidence: Evidence::new(model.library.clone()),
         what_if: (traces.len() == 1).then(WhatIf::default),
+        is_complete: true,
     };
-    let analyzed = input::analyze_with(
-        traces,
-        threads,
-        Evidence::detail(bytes <= MAX_BYTES_WITH_CONTENTIONS),
-        |_| Ok(Selection::default()),
-        &mut collected,
-    )?;
+    let can_repeat = traces.iter().all(|trace| trace.byte_len().is_some());
+    let all = |_: &TraceInput| Ok(Selection::default());
+    let with_contentions = Evidence::detail(true).sampled();
+    let mut analysis = Analysis::new(Limits::default()).with_detail(with_contentions);
+    let mut summaries = input::analyze_into(&mut analysis, traces, threads, all, &mut collected)?;
+    if !collected.is_complete && can_repeat {
+        // There are too many contentions to place each of them: root owners are added up.
+        analysis = analysis.with_detail(Evidence::detail(false));
+        collected.evidence = Evidence::new(model.library.clone());
+        let traces = open_in_order(model)?;
+        let evidence = &mut collected.evidence;
+        summaries = input::analyze_into(&mut analysis, traces, threads, all, evidence)?;
+    }
     let mut summary = Summary {
-        traces: analyzed.summaries,
+        traces: summaries,
         conclusions: Conclusions::default(),
-        entities: analyzed.entities,
+        entities: analysis.into_entities(),
     };
     let durations_ns = summary.traces.iter().map(|trace| trace.duration_ns);
     let run_ns = durations_ns.fold(0, u64::saturating_add);

@@ -3,6 +3,7 @@
 use crate::blame::facts::freezes::Freezes;
 use crate::blame::facts::safepoints::Safepoints;
 use crate::blame::timeline::hold_chunks::HoldRun;
+use crate::blame::timeline::sampled_parts::SampledParts;
 use crate::model::entity::ThreadIndex;
 use crate::model::wait::{Owner, Wait};
 
@@ -44,6 +45,8 @@ pub(crate) struct HoldSpans {
     pub(crate) is_direct: bool,
     /// The trail of the wait described last.
     pub(crate) trail: Trail,
+    /// Whose single contentions are described, if a sample is enough.
+    pub(crate) sampled: Option<SampledParts>,
 }
 
 /// The facts about a wait, besides its contentions, that are needed to find its root owners.

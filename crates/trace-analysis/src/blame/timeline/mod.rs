@@ -16,6 +16,7 @@ pub(crate) mod interval;
 mod marks;
 pub(crate) mod owner_timeline;
 pub(crate) mod prefix_sums;
+pub(crate) mod sampled_parts;
 mod shared_holds;
 pub(crate) mod splitter;
 #[cfg(test)]

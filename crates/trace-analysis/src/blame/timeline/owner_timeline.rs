@@ -356,11 +356,22 @@ impl<I: Interval> Timeline<I> {
         // Sums do not know about freezes.
         let is_frozen = spans.freezes.has_any((view.start.time_ns, view.end_ns));
         // Few spans are wanted, even for waits whose parts are needed.
-        let adds_up = !detail.roots || is_direct || spans.are_wanted;
-        if detail.has_contentions() || is_frozen || !adds_up {
-            return self.describe_parts(view, detail, spans, wait);
+        let adds_up = !detail.roots || is_direct || spans.are_wanted || spans.sampled.is_some();
+        let start_ns = view.start.time_ns;
+        let is_omitted = (spans.sampled.as_ref()).is_some_and(|sampled| !sampled.keeps(start_ns));
+        if !is_omitted && detail.has_contentions() || is_frozen || !adds_up {
+            self.describe_parts(view, detail, spans, wait);
+            if let Some(sampled) = &mut spans.sampled {
+                sampled.add(start_ns, wait.contentions.len());
+            }
+            return;
         }
         wait.contentions.clear();
+        if is_omitted {
+            // Those of each owner are as many as there are waiters.
+            let mut shares = Shares::new(Detail::CODE, &mut wait.blame, None);
+            return self.blame(view, settled, Detail::CODE, &mut shares);
+        }
         let mut shares = Shares::new(detail, &mut wait.blame, spans.wanted());
         self.blame(view, settled, detail, &mut shares);
         if is_direct {

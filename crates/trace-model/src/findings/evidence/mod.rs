@@ -31,6 +31,8 @@ use time_series::TimeSeries;
 
 /// The most causes of a kind that are kept apart.
 const MAX_CAUSES: usize = 4_096;
+/// The most parts of a wait whose places are kept.
+const MAX_PLACES: usize = 256;
 /// The most threads of which it is known how long they waited.
 const MAX_THREADS: usize = 1 << 16;
 /// The most waits without an end that are kept.
@@ -131,7 +133,7 @@ impl Evidence {
     pub fn detail(has_contentions: bool) -> Detail {
         match has_contentions {
             true => Detail::CONTENTIONS.with_samples(),
-            false => Detail::OWNERS.with_roots(),
+            false => Detail::CODE.with_roots(),
         }
     }
 
@@ -194,7 +196,15 @@ impl Evidence {
         let follow_each_other = |pair: &[RootPart]| {
             pair[0].start_ns.checked_add(pair[0].duration_ns) == Some(pair[1].start_ns)
         };
-        let have_places = roots.windows(2).all(follow_each_other);
+        let have_places = roots.len() <= MAX_PLACES && roots.windows(2).all(follow_each_other);
+        let mut sums = Vec::new();
+        let roots = match roots.len() <= MAX_PLACES {
+            true => roots,
+            false => {
+                sums.extend(added_up(roots));
+                &sums
+            }
+        };
         let mut contentions = Contentions::new(wait);
         for part in roots {
             let contention = contentions.number_at(part.start_ns);
@@ -214,6 +224,22 @@ impl Evidence {
             }
         }
     }
+}
+
+/// Returns the sums of the parts of a wait that have the same owner and the same root.
+fn added_up(parts: &[RootPart]) -> impl Iterator<Item = RootPart> {
+    let mut sums = IndexMap::<_, RootPart, RandomState>::default();
+    for part in parts {
+        let key = (part.owner, part.root, part.sample, part.safepoint);
+        let sum = sums.entry(key).or_insert(RootPart {
+            duration_ns: 0,
+            contentions: 0,
+            ..*part
+        });
+        sum.duration_ns = sum.duration_ns.saturating_add(part.duration_ns);
+        sum.contentions = sum.contentions.saturating_add(part.contentions);
+    }
+    sums.into_values()
 }
 
 /// Numbers the contentions of a wait. One that goes on after the process did not run is the same one.

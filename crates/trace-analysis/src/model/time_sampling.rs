@@ -10,13 +10,13 @@ const FIRST_BITS: u32 = 28;
 /// A systematic sample of time: the first part of each period. What a coarser sample keeps, a
 /// finer one keeps too, so that samples of the same trace can be put together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sampling {
+pub struct TimeSampling {
     /// A period is a power of two of nanoseconds, and so is the part of it that is kept.
     period_bits: u32,
     kept_bits: u32,
 }
 
-impl Default for Sampling {
+impl Default for TimeSampling {
     /// Keeps all time, as one slice.
     fn default() -> Self {
         Self {
@@ -26,22 +26,22 @@ impl Default for Sampling {
     }
 }
 
-impl Sampling {
-    pub(super) fn keeps_all(self) -> bool {
+impl TimeSampling {
+    pub(crate) fn keeps_all(self) -> bool {
         self == Self::default()
     }
 
-    pub(super) fn keeps(self, time_ns: u64) -> bool {
+    pub(crate) fn keeps(self, time_ns: u64) -> bool {
         time_ns & ((1 << self.period_bits) - 1) < 1 << self.kept_bits
     }
 
     /// The number of the slice that a time is in.
-    pub(super) fn slice(self, time_ns: u64) -> u64 {
+    pub(crate) fn slice(self, time_ns: u64) -> u64 {
         time_ns >> self.period_bits
     }
 
     /// Which share is kept of the time between two points.
-    pub(super) fn share(self, first_ns: u64, last_ns: u64) -> f64 {
+    pub(crate) fn share(self, first_ns: u64, last_ns: u64) -> f64 {
         if self.keeps_all() || first_ns >= last_ns {
             return 1.0;
         }
@@ -54,7 +54,7 @@ impl Sampling {
 
     /// Keeps half of what it keeps, of a trace that has something from `first_ns` to `last_ns`: every other
     /// slice, or half of each if there are few. Returns whether it can.
-    pub(super) fn halve(&mut self, first_ns: u64, last_ns: u64) -> bool {
+    pub(crate) fn halve(&mut self, first_ns: u64, last_ns: u64) -> bool {
         if self.keeps_all() {
             (self.period_bits, self.kept_bits) = (FIRST_BITS, FIRST_BITS);
         }
@@ -69,7 +69,7 @@ impl Sampling {
     }
 
     /// Keeps only what `other` keeps as well.
-    pub(super) fn meet(&mut self, other: Self) {
+    pub(crate) fn meet(&mut self, other: Self) {
         if self.keeps_all() {
             *self = other;
         } else if !other.keeps_all() {
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn slices_are_spread_over_all_of_the_time() {
-        let mut sampling = Sampling::default();
+        let mut sampling = TimeSampling::default();
         let mut latest_ns = 20_000_000_000;
         let mut kept: Vec<u64> = (0..latest_ns).step_by(700_001).collect();
         for _ in 0..8 {
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn what_two_samples_keep_is_what_both_keep() {
         for (halved, other) in [(1, 4), (3, 3), (7, 2)] {
-            let (mut one, mut two) = (Sampling::default(), Sampling::default());
+            let (mut one, mut two) = (TimeSampling::default(), TimeSampling::default());
             (0..halved).for_each(|_| assert!(one.halve(0, 5_000)));
             (0..other).for_each(|_| assert!(two.halve(0, 90_000)));
             let mut both = one;
