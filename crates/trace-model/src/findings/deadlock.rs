@@ -5,7 +5,7 @@ use trace_analysis::{ChainIndex, Entities, StillBlocked, ThreadIndex};
 use trace_report::human;
 
 use super::finding::{Finding, Named};
-use super::stuck::{self, Stuck, StuckWait};
+use super::stuck::{self, Stuck, StuckThread, StuckWait};
 use crate::hash::SeededSet;
 use crate::sum::Sum;
 
@@ -19,25 +19,12 @@ pub struct DeadlockRecord {
     /// The threads.
     pub threads: Vec<DeadlockedThread>,
     /// Threads that wait for one of them, directly or through others; the nearest ones.
-    pub behind: Vec<ThreadBehind>,
+    pub behind: Vec<StuckThread>,
     /// The number of such threads that are not listed.
     pub more_behind: usize,
     /// The waits of all of them, those in the cycle first.
     #[serde(skip)]
     waits: Vec<StuckWait>,
-}
-
-/// A thread that waits for a deadlock.
-#[derive(Clone, Debug, Serialize)]
-pub struct ThreadBehind {
-    /// Its name.
-    pub thread: String,
-    /// The lock that it waited for.
-    pub waits_for: String,
-    /// When that began, in nanoseconds since its trace's start.
-    pub since_ns: u64,
-    /// Where it waited, innermost first.
-    pub frames: Vec<String>,
 }
 
 /// The name of the pattern.
@@ -51,14 +38,9 @@ const LISTED_BEHIND: usize = 20;
 /// A thread of a deadlock.
 #[derive(Clone, Debug, Serialize)]
 pub struct DeadlockedThread {
-    /// Its name.
-    pub thread: String,
-    /// The lock that it waited for.
-    pub waits_for: String,
-    /// When that began, in nanoseconds since its trace's start.
-    pub since_ns: u64,
-    /// Where it waited, innermost first.
-    pub frames: Vec<String>,
+    /// Its wait.
+    #[serde(flatten)]
+    pub stuck: StuckThread,
     /// The lock that it held.
     pub holds: String,
     /// Where it acquired that lock, innermost first; empty if not known.
@@ -85,10 +67,7 @@ pub fn deadlocks<'a>(
                 .map(|(place, blocked)| {
                     let held = deadlock.held_by(place);
                     DeadlockedThread {
-                        thread: entities.thread(blocked.thread).name.to_string(),
-                        waits_for: entities.lock_label(blocked.lock),
-                        since_ns: blocked.start_ns,
-                        frames: frames(blocked.chain),
+                        stuck: StuckThread::new(blocked, entities),
                         holds: held.map_or(String::new(), |(lock, _)| entities.lock_label(lock)),
                         holds_frames: held.map_or(Vec::new(), |(_, chain)| frames(chain)),
                         lock_class: stuck::lock_class(blocked.lock, entities),
@@ -99,12 +78,7 @@ pub fn deadlocks<'a>(
                 .behind
                 .iter()
                 .take(LISTED_BEHIND)
-                .map(|blocked| ThreadBehind {
-                    thread: entities.thread(blocked.thread).name.to_string(),
-                    waits_for: entities.lock_label(blocked.lock),
-                    since_ns: blocked.start_ns,
-                    frames: frames(blocked.chain),
-                })
+                .map(|blocked| StuckThread::new(blocked, entities))
                 .collect(),
             more_behind: deadlock.behind.len().saturating_sub(LISTED_BEHIND),
             waits: deadlock
@@ -145,7 +119,7 @@ pub(crate) fn blocked_ns(deadlocks: &[DeadlockRecord]) -> Sum {
 /// Returns the names of the threads, up to a limit.
 fn names(threads: &[DeadlockedThread]) -> String {
     let names = threads.iter().take(LISTED_NAMES);
-    let names: Vec<&str> = names.map(|thread| thread.thread.as_str()).collect();
+    let names: Vec<&str> = names.map(|thread| thread.stuck.thread.as_str()).collect();
     match threads.len().saturating_sub(LISTED_NAMES) {
         0 => names.join(", "),
         more => format!("{} and {more} more threads", names.join(", ")),

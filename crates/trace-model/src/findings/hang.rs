@@ -5,7 +5,7 @@ use trace_analysis::{ChainIndex, Entities, Hang, StillBlocked, ThreadIndex, Valu
 use trace_report::{HangWords, human};
 
 use super::finding::{Code, Finding, Named};
-use super::stuck::{self, Stuck, StuckWait};
+use super::stuck::{self, Stuck, StuckThread, StuckWait};
 use crate::hash::SeededSet;
 use crate::sum::Sum;
 
@@ -29,7 +29,7 @@ pub struct HangRecord {
     /// The thread that has it; `None` if that is not known.
     pub holder: Option<HangHolder>,
     /// The threads that wait, those for the lock itself first; the first ones.
-    pub threads: Vec<HangThread>,
+    pub threads: Vec<StuckThread>,
     /// The number of such threads that are not listed.
     pub more_threads: usize,
     #[serde(skip)]
@@ -59,19 +59,6 @@ pub struct HangHolder {
     pub seen_frames: Vec<String>,
     /// Where it waits itself, innermost first; empty if it does not, as far as the trace shows.
     pub waits_frames: Vec<String>,
-}
-
-/// A thread that waits.
-#[derive(Clone, Debug, Serialize)]
-pub struct HangThread {
-    /// Its name.
-    pub thread: String,
-    /// The lock that it waits for.
-    pub waits_for: String,
-    /// When that began, in nanoseconds since its trace's start.
-    pub since_ns: u64,
-    /// Where it waits, innermost first.
-    pub frames: Vec<String>,
 }
 
 /// The most threads that are listed.
@@ -120,12 +107,7 @@ impl HangRecord {
                     .map_or(Vec::new(), |wait| frames(wait.chain)),
             }),
             threads: threads
-                .map(|wait| HangThread {
-                    thread: entities.thread(wait.thread).name.to_string(),
-                    waits_for: entities.lock_label(wait.lock),
-                    since_ns: wait.start_ns,
-                    frames: frames(wait.chain),
-                })
+                .map(|wait| StuckThread::new(wait, entities))
                 .collect(),
             more_threads: hang.threads().count().saturating_sub(LISTED_THREADS),
             lock_class: stuck::lock_class(first.lock, entities),

@@ -24,14 +24,15 @@ use self::candidate::Candidates;
 use self::code::CodeNames;
 use self::saving::sort_by_saving;
 
-pub use deadlock::{DeadlockRecord, DeadlockedThread, ThreadBehind, deadlocks};
+pub use deadlock::{DeadlockRecord, DeadlockedThread, deadlocks};
 pub use evidence::Evidence;
 pub use finding::{
     Code, Finding, FindingConfidence, Kept, Named, OwnerPlace, Saving, Through, WaitingCode,
 };
-pub use hang::{HangHolder, HangRecord, HangThread, hangs};
+pub use hang::{HangHolder, HangRecord, hangs};
 pub use quiet::{OtherWaits, Quiet};
 pub use run::Run;
+pub use stuck::StuckThread;
 pub use unexplained::UnexplainedThreads;
 
 /// The most findings: a person reads no more.

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
+use serde::Serialize;
 use trace_analysis::{Aspect, ChainIndex, Entities, Frame, LockIndex, OpenWait, Value, WaitKind};
 
 use super::finding::{Code, Finding, FindingConfidence, LISTED_WAITERS, Named, WaitingCode};
@@ -11,6 +12,30 @@ use crate::sum::Sum;
 
 /// The most threads in a selection, so that it can be read.
 const SELECTED_THREADS: usize = 1_000;
+
+/// A thread that waited until its trace ended.
+#[derive(Clone, Debug, Serialize)]
+pub struct StuckThread {
+    /// Its name.
+    pub thread: String,
+    /// The lock that it waited for.
+    pub waits_for: String,
+    /// When that began, in nanoseconds since its trace's start.
+    pub since_ns: u64,
+    /// Where it waited, innermost first.
+    pub frames: Vec<String>,
+}
+
+impl StuckThread {
+    pub(super) fn new(wait: &OpenWait, entities: &Entities) -> Self {
+        Self {
+            thread: entities.thread(wait.thread).name.to_string(),
+            waits_for: entities.lock_label(wait.lock),
+            since_ns: wait.start_ns,
+            frames: entities.frame_labels(wait.chain),
+        }
+    }
+}
 
 /// A wait that could not end.
 #[derive(Clone, Debug)]
