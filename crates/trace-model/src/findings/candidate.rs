@@ -7,9 +7,7 @@ use trace_analysis::{
 };
 
 use super::code::{CodeNames, LockMode};
-use super::evidence::{
-    Cause, CauseKey, Evidence, KindEvidence, LockClassEvidence, Tally, WaiterSite,
-};
+use super::evidence::{Cause, CauseKey, Evidence, KindEvidence, LockEvidence, Tally, WaiterSite};
 use super::facts::{Condition, Facts, ReaderQueue};
 use super::finding::{
     Code, Finding, Kept, LISTED_PLACES, LISTED_WAITERS, Named, OwnerPlace, Through, WaitingCode,
@@ -94,7 +92,9 @@ impl Candidates<'_> {
             is_large(cause)
                 && match mostly_nobodys(of_kind, key.lock_class) {
                     Some((nobodys, free)) => {
-                        nobodys == **key || !is_nobody(key.owner) && !cause.shares_locks_with(free)
+                        let is_in_free =
+                            || cause.shares_locks_with(free) && !is_mostly_held(of_kind, cause);
+                        nobodys == **key || !is_nobody(key.owner) && !is_in_free()
                     }
                     None => !is_nobody(key.owner),
                 }
@@ -203,14 +203,12 @@ impl Candidates<'_> {
         } = *candidate;
         let class = self.names.lock_class(key.lock_class);
         let lock_class = key.lock_class.name(self.names.entities);
-        let nothing = LockClassEvidence::default();
-        let of_class = of_kind.locks.get(&key.lock_class).unwrap_or(&nothing);
+        let locks = cause.locks.iter();
+        let locks: Vec<_> = locks
+            .filter_map(|(lock, _)| of_kind.locks.get(&lock))
+            .collect();
         let unowned_ns = |wanted: &dyn Fn(Owner) -> bool| {
-            let owners = of_class.without_owner.iter();
-            let wanted = owners.filter(|&(owner, _)| wanted(owner));
-            Sum::from(wanted.fold(0, |sum_ns: u64, (_, sum)| {
-                sum_ns.saturating_add(sum.duration_ns)
-            }))
+            total(locks.iter().map(|lock| lock.unowned_ns(wanted)))
         };
         let is_unknown_by = |reason: UnknownOwner| move |owner| owner == Owner::Unknown(reason);
         let largest_site = self.largest_site(cause);
@@ -238,7 +236,7 @@ impl Candidates<'_> {
             waits: cause.waits,
             contentions: cause.contentions,
             share: cause.duration_ns.of(total_ns),
-            lock_ns: of_class.duration_ns,
+            lock_ns: total(locks.iter().map(|lock| lock.duration_ns)),
             free_ns: unowned_ns(&|owner| owner == Owner::Free),
             unknown_ns: unowned_ns(&|owner| matches!(owner, Owner::Unknown(_))),
             readers_ns: unowned_ns(&is_unknown_by(UnknownOwner::Readers)),
@@ -562,6 +560,27 @@ fn only_lets_go_on(of_kind: &KindEvidence, key: &CauseKey, cause: &Cause) -> boo
 /// Returns whether no thread is known as the owner.
 fn is_nobody(owner: Value) -> bool {
     matches!(owner, Value::Free | Value::UnknownOwner(_) | Value::Cycle)
+}
+
+/// Returns whether the lock with the most time has a known owner most of the time.
+fn is_mostly_held(of_kind: &KindEvidence, cause: &Cause) -> bool {
+    let mut largest = cause.largest_locks();
+    largest.any(|lock| {
+        let lock = of_kind.locks.get(&lock);
+        lock.is_some_and(|lock| {
+            lock.unowned_ns(&|owner| owner != Owner::Frozen)
+                .of(lock.duration_ns)
+                < MOSTLY
+        })
+    })
+}
+
+/// Returns the sum of all.
+fn total(times: impl Iterator<Item = Sum>) -> Sum {
+    times.fold(Sum::default(), |mut sum, time| {
+        sum.add_sum(time);
+        sum
+    })
 }
 
 /// Returns the largest cause of waiting for locks of a class of which nobody is the owner, if nobody is known

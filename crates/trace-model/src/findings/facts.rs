@@ -26,7 +26,7 @@ pub(crate) struct Facts {
     pub(crate) contentions: u64,
     /// Its share of all waiting, 0 to 1.
     pub(crate) share: f64,
-    /// The time waited for locks of the class with any owner, in nanoseconds.
+    /// The time waited for these locks with any owner, in nanoseconds.
     pub(crate) lock_ns: Sum,
     /// The part of it in which the locks were free.
     pub(crate) free_ns: Sum,

@@ -35,7 +35,7 @@ pub(crate) struct Through {
 /// The most different things of a kind that a cause keeps apart.
 const MAX_KEYS: usize = 512;
 /// The most locks of a cause.
-const MAX_LOCKS: usize = 1 << 16;
+pub(crate) const MAX_LOCKS: usize = 1 << 16;
 
 /// A cause of waiting.
 #[derive(Clone, Debug)]
@@ -223,14 +223,17 @@ impl Cause {
         self.own_waits.merge(&other.own_waits);
     }
 
+    /// Returns the locks with the most time.
+    pub(crate) fn largest_locks(&self) -> impl Iterator<Item = LockIndex> {
+        let most_ns = self.locks.iter().map(|(_, sum)| sum.duration_ns).max();
+        let largest = self.locks.iter();
+        let largest = largest.filter(move |(_, sum)| Some(sum.duration_ns) == most_ns);
+        largest.map(|(lock, _)| lock)
+    }
+
     /// Returns whether the lock with the most time is one of another cause, too.
     pub(crate) fn shares_locks_with(&self, other: &Self) -> bool {
-        let most_ns = self.locks.iter().map(|(_, sum)| sum.duration_ns).max();
-        let mut largest = self
-            .locks
-            .iter()
-            .filter(|(_, sum)| Some(sum.duration_ns) == most_ns);
-        largest.any(|(lock, _)| other.locks.duration_ns(&lock) > 0)
+        (self.largest_locks()).any(|lock| other.locks.duration_ns(&lock) > 0)
     }
 
     /// Returns the number of methods that waited for its own locks, not behind another one.

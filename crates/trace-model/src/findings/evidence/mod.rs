@@ -15,8 +15,8 @@ mod time_series;
 use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 use trace_analysis::{
-    Aspect, ChainIndex, Contention, Detail, DivisibleSink, Entities, MethodTable, Owner, RootEnd,
-    RootPart, ThreadIndex, Value, Wait, WaitKind, WaitSink,
+    Aspect, ChainIndex, Contention, Detail, DivisibleSink, Entities, LockIndex, MethodTable, Owner,
+    RootEnd, RootPart, ThreadIndex, Value, Wait, WaitKind, WaitSink,
 };
 
 use crate::hash::{SeededMap, SeededSet};
@@ -24,7 +24,7 @@ use crate::sum::Sum;
 use coverage::Coverage;
 use kept::KeptTimes;
 
-pub(crate) use cause::{Cause, CauseKey, Through, WaiterSite};
+pub(crate) use cause::{Cause, CauseKey, MAX_LOCKS, Through, WaiterSite};
 pub(crate) use tally::Tally;
 use thread_set::ThreadSet;
 use time_series::TimeSeries;
@@ -69,8 +69,8 @@ pub(crate) struct KindEvidence {
     pub(crate) threads: ThreadSet,
     /// Where threads waited, and for which class of locks.
     pub(crate) places: Tally<(Value, ChainIndex)>,
-    /// By the class of the lock that threads waited for.
-    pub(crate) locks: SeededMap<Value, LockClassEvidence>,
+    /// By the lock that threads waited for.
+    pub(crate) locks: SeededMap<LockIndex, LockEvidence>,
     pub(crate) causes: IndexMap<CauseKey, Cause, RandomState>,
     /// For how long threads kept what others waited for.
     pub(crate) kept: KeptTimes,
@@ -78,9 +78,9 @@ pub(crate) struct KindEvidence {
     recent_cause: usize,
 }
 
-/// The waits for locks of a class, of all causes.
+/// The waits for a lock, of all causes.
 #[derive(Clone, Debug)]
-pub(crate) struct LockClassEvidence {
+pub(crate) struct LockEvidence {
     /// While the process ran.
     pub(crate) duration_ns: Sum,
     /// By direct owner, if that is no thread.
@@ -106,12 +106,23 @@ impl Default for KindEvidence {
     }
 }
 
-impl Default for LockClassEvidence {
+impl Default for LockEvidence {
     fn default() -> Self {
         Self {
             duration_ns: Sum::default(),
             without_owner: Tally::new(usize::MAX),
         }
+    }
+}
+
+impl LockEvidence {
+    /// Returns the time with one of the owners that are `wanted` and no thread.
+    pub(crate) fn unowned_ns(&self, wanted: &dyn Fn(Owner) -> bool) -> Sum {
+        let owners = self.without_owner.iter();
+        let wanted = owners.filter(|&(owner, _)| wanted(owner));
+        Sum::from(wanted.fold(0, |sum_ns: u64, (_, sum)| {
+            sum_ns.saturating_add(sum.duration_ns)
+        }))
     }
 }
 
@@ -181,7 +192,7 @@ impl Evidence {
             WaitKind::Contention | WaitKind::Conditional => {}
             WaitKind::Idle | WaitKind::Sleep => return,
         }
-        kind.add_lock(wait, entities);
+        kind.add_lock(wait);
         if wait.kind == WaitKind::Conditional {
             kind.kept.add(wait, entities);
         }
@@ -298,12 +309,11 @@ impl KindEvidence {
         self.threads.add(wait.thread);
     }
 
-    fn add_lock(&mut self, wait: &Wait, entities: &Entities) {
-        let class = Value::of_lock_class(wait.lock, entities);
-        if self.locks.len() >= MAX_CAUSES && !self.locks.contains_key(&class) {
+    fn add_lock(&mut self, wait: &Wait) {
+        if self.locks.len() >= MAX_LOCKS && !self.locks.contains_key(&wait.lock) {
             return;
         }
-        let lock = self.locks.entry(class).or_default();
+        let lock = self.locks.entry(wait.lock).or_default();
         lock.duration_ns
             .add(wait.duration_ns - wait.frozen_ns().min(wait.duration_ns));
         for blame in wait
@@ -408,8 +418,8 @@ impl KindEvidence {
         self.series.merge(&other.series);
         self.threads.merge(&other.threads);
         self.places.merge(&other.places);
-        for (class, other) in other.locks {
-            let lock = self.locks.entry(class).or_default();
+        for (lock, other) in other.locks {
+            let lock = self.locks.entry(lock).or_default();
             lock.duration_ns.add_sum(other.duration_ns);
             lock.without_owner.merge(&other.without_owner);
         }
