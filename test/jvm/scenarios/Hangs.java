@@ -64,7 +64,13 @@ public final class Hangs {
                 reader(new StampedLock().asReadWriteLock());
                 break;
             case "upgrade":
-                upgrade();
+                upgrade(new ReentrantReadWriteLock());
+                break;
+            case "stamped-upgrade":
+                upgrade(new StampedLock().asReadWriteLock());
+                break;
+            case "stamped-again":
+                writeAgain();
                 break;
             case "read-locks":
                 readLocks();
@@ -237,12 +243,21 @@ public final class Hangs {
     }
 
     /** A reader wants to write. */
-    private static void upgrade() throws Exception {
-        ReadWriteLock lock = new ReentrantReadWriteLock();
+    private static void upgrade(ReadWriteLock lock) throws Exception {
         startWaiting("upgrader", () -> {
             lock.readLock().lock();
             lock.writeLock().lock();
         });
+    }
+
+    /** A writer wants to write again, and a reader waits behind it. */
+    private static void writeAgain() throws Exception {
+        StampedLock lock = new StampedLock();
+        startWaiting("writer", () -> {
+            lock.writeLock();
+            lock.writeLock();
+        });
+        startWaiting("reader", lock::readLock);
     }
 
     /** A deadlock in which one of the locks is held by a reader. */

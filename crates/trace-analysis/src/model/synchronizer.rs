@@ -69,7 +69,8 @@ impl Synchronizer {
     pub(crate) fn resource(self, shared: bool) -> Resource {
         match self {
             Self::ReentrantLock | Self::Queued => Resource::Lock,
-            Self::ReadWriteLock | Self::StampedLock => Resource::ReadWriteLock { shared },
+            Self::ReadWriteLock => Resource::ReadWriteLock { shared },
+            Self::StampedLock => Resource::StampedLock { shared },
             Self::Semaphore => Resource::Permit,
             Self::Condition | Self::Pool | Self::Other => Resource::Event,
         }

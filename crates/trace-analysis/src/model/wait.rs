@@ -357,6 +357,11 @@ pub enum Resource {
         /// It wants to share it.
         shared: bool,
     },
+    /// The same of a `StampedLock`, which no thread may acquire again while it has it.
+    StampedLock {
+        /// It wants to share it.
+        shared: bool,
+    },
     /// A permit of a semaphore.
     Permit,
     /// Anything else: a latch, a condition, a future, work, time.

@@ -90,6 +90,9 @@ impl Words<'_> {
                     (None, Resource::ReadWriteLock { .. }) => {
                         format!("nobody has released {lock} for {stalled}, so readers may have it")
                     }
+                    (None, Resource::StampedLock { .. }) => format!(
+                        "nobody has released {lock} for {stalled}, so readers or a writer may have it"
+                    ),
                     (None, _) => format!("nobody has released {lock} for {stalled}"),
                 };
                 format!("Still held: {holder}; {waiting}")
@@ -121,8 +124,12 @@ impl Words<'_> {
                 (awaited, outside_of_jdk(chain, self.entities))
             }
             (None, _) => {
-                let readers = format!("those who have {} for reading", self.lock(first));
-                (readers, place(first, self.entities))
+                let lock = self.lock(first);
+                let owners = match first.resource {
+                    Resource::StampedLock { .. } => format!("those who have {lock}"),
+                    _ => format!("those who have {lock} for reading"),
+                };
+                (owners, place(first, self.entities))
             }
         };
         let waiting = match first.holder {
@@ -179,14 +186,7 @@ impl Words<'_> {
                         human::duration(longest_ns)
                     ),
                 };
-                let upgrade = match (first.resource, first.holder) {
-                    (Resource::ReadWriteLock { shared: false }, None) => format!(
-                        " The trace does not show who reads. If {} does, it waits for itself.",
-                        name(first.thread, self.entities)
-                    ),
-                    _ => String::new(),
-                };
-                before + &upgrade
+                before + &self.waits_for_itself().unwrap_or_default()
             }
             Verdict::Starved => match first.turnover.longest_wait_ns {
                 0 => "No other wait for it ended.".to_owned(),
@@ -196,6 +196,24 @@ impl Words<'_> {
                 ),
             },
         }
+    }
+
+    /// Says which threads may have what they wait for.
+    fn waits_for_itself(&self) -> Option<String> {
+        let hang = self.hang;
+        let first = hang.first();
+        let unknown = match (first.holder, first.resource) {
+            (None, Resource::ReadWriteLock { .. }) => "The trace does not show who reads.",
+            (None, Resource::StampedLock { .. }) => "A StampedLock does not know who has it.",
+            _ => return None,
+        };
+        // A reader may acquire a ReentrantReadWriteLock again for reading, and nobody a StampedLock.
+        let may_have_it =
+            |wait: &&OpenWait| wait.resource != Resource::ReadWriteLock { shared: true };
+        let mut waiting = hang.waiting.iter().filter(may_have_it).peekable();
+        waiting.peek()?;
+        let names = self.names(waiting);
+        Some(format!(" {unknown} If {names} does, it waits for itself."))
     }
 
     /// Says which thread runs code that was made where the holder waits: a lambda of a method on its stack.
@@ -244,6 +262,11 @@ impl Words<'_> {
                 (Resource::ReadWriteLock { .. }, None) => {
                     "See which reader does not come to its unlock(), or keeps the lock for long. A read \
                      lock cannot be upgraded: release it before you acquire the write lock."
+                }
+                (Resource::StampedLock { .. }, None) => {
+                    "See which thread does not come to its unlock, or keeps the lock for long. A StampedLock is not \
+                     reentrant: a thread that has it must release it before it acquires it again, or convert its \
+                     stamp with tryConvertToWriteLock."
                 }
                 _ => {
                     "See what the owner waits for or does, and whether each path from lock() leads to \

@@ -27,7 +27,7 @@ struct Case {
     agent: bool,
 }
 
-const CASES: [Case; 13] = [
+const CASES: [Case; 15] = [
     Case {
         way: "ended-owner",
         verdict: Some("never-released"),
@@ -91,6 +91,27 @@ const CASES: [Case; 13] = [
         holder: None,
         names: &["If \"upgrader\"", "waits for itself"],
         advice: "cannot be upgraded",
+        agent: true,
+    },
+    Case {
+        way: "stamped-upgrade",
+        verdict: Some("still-held"),
+        holder: None,
+        names: &["readers or a writer", "If \"upgrader\"", "waits for itself"],
+        advice: "not reentrant",
+        agent: true,
+    },
+    Case {
+        way: "stamped-again",
+        verdict: Some("still-held"),
+        holder: None,
+        names: &[
+            "2 threads",
+            "If \"writer\"",
+            "or \"reader\"",
+            "waits for itself",
+        ],
+        advice: "not reentrant",
         agent: true,
     },
     Case {

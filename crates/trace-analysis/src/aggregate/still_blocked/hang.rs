@@ -227,10 +227,14 @@ impl Chain<'_> {
             Root::Lock(_) => match first.resource {
                 Resource::Permit => Some(Verdict::NoPermit),
                 // One that waits for unknown readers has another lock.
-                Resource::ReadWriteLock { .. } if !self.behind.is_empty() => {
+                Resource::ReadWriteLock { .. } | Resource::StampedLock { .. }
+                    if !self.behind.is_empty() =>
+                {
                     Some(Verdict::PossibleDeadlock)
                 }
-                Resource::ReadWriteLock { .. } | Resource::Lock => Some(Verdict::StillHeld),
+                Resource::ReadWriteLock { .. } | Resource::StampedLock { .. } | Resource::Lock => {
+                    Some(Verdict::StillHeld)
+                }
                 Resource::Event => None,
             },
         }
@@ -374,6 +378,12 @@ mod tests {
         assert_eq!(verdict(&[unknown]), Some(Verdict::StillHeld));
         let readers = of_readers(unknown, false);
         assert_eq!(verdict(&[readers]), Some(Verdict::StillHeld));
+        let resource = Resource::StampedLock { shared: true };
+        let stamped = OpenWait {
+            resource,
+            ..unknown
+        };
+        assert_eq!(verdict(&[stamped]), Some(Verdict::StillHeld));
     }
 
     #[test]
