@@ -71,6 +71,8 @@ pub struct AgentCounts {
     pub unseen_contenders: Count,
     /// Contended enters before releases were watched.
     pub unwatched_enters: Count,
+    /// Threads that waited for locks before the trace began.
+    pub earlier_waits: Count,
     /// Methods that do not report all their releases.
     pub untold_methods: Count,
     /// Classes that could not be changed.
@@ -89,11 +91,12 @@ pub struct AgentCounts {
 }
 
 impl AgentCounts {
-    pub(crate) fn values(&self) -> [(Counter, u64); 10] {
+    pub(crate) fn values(&self) -> [(Counter, u64); 11] {
         [
             (Counter::UntrackedEnters, self.untracked_enters.get()),
             (Counter::UnseenContenders, self.unseen_contenders.get()),
             (Counter::UnwatchedEnters, self.unwatched_enters.get()),
+            (Counter::EarlierWaits, self.earlier_waits.get()),
             (Counter::UntoldMethods, self.untold_methods.get()),
             (Counter::RefusedClasses, self.refused_classes.get()),
             (Counter::AmbiguousExits, self.ambiguous_exits.get()),

@@ -209,6 +209,10 @@ counters! {
     /// once threads wait. Their owners may be unknown.
     UnwatchedEnters = 53, "unwatched_enters";
 
+    /// Of an agent: threads that waited for locks when it was loaded into the running JVM. Those waits are not in the
+    /// trace.
+    EarlierWaits = 54, "earlier_waits";
+
     /// Safepoints that are not in the trace: the drainer could not keep up.
     LostSafepoints = 60, "lost_safepoints";
 

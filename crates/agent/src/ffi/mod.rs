@@ -17,6 +17,7 @@ mod runtime_owner;
 pub(crate) use callbacks::Callbacks;
 pub(crate) use env::Env;
 pub(crate) use env::stack::{Frame, Frames};
+pub(crate) use env::threads::Waits;
 pub(crate) use event::Event;
 pub(crate) use exit_helper::{EXITS_CLASS, EXITS_METHOD, ExitHelper, WATCHING_EXITS_FILE};
 pub(crate) use helper::{Helper, SLOTS};

@@ -99,6 +99,18 @@ impl ParkFields {
         get(env, synchronizer, self.owner)
     }
 
+    /// Returns whether a thread is parked on a synchronizer that has an owner.
+    pub(crate) fn has_owner(&self, env: Env<'_>, parked: Object<'_>) -> bool {
+        let Some(blocker) = self.blocker(env, parked) else {
+            return false;
+        };
+        let ownable = Some(blocker).filter(|&blocker| self.is_ownable(env, blocker));
+        let owner = ownable.and_then(|synchronizer| self.owner(env, synchronizer));
+        owner.inspect(|&owner| env.delete(owner));
+        env.delete(blocker);
+        owner.is_some()
+    }
+
     /// Returns whether threads are queued for the synchronizer; `None` if its queue is not known.
     pub(crate) fn has_queued(&self, env: Env<'_>, synchronizer: Object<'_>) -> Option<bool> {
         let queue = self.queue(env, synchronizer)?;

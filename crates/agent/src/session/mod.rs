@@ -16,7 +16,7 @@ use rust_tracer::cycles::{self, HookCycles};
 use rust_tracer::{Config, Mode, Runtime, StartError, Used, monotonic_ns, text};
 use trace_format::{Capabilities, FileHeader, Hook};
 
-use crate::ffi::{Callbacks, Env, Environment, Event, ExitHelper, RuntimeOwner, local_time};
+use crate::ffi::{Callbacks, Env, Environment, Event, ExitHelper, RuntimeOwner, Waits, local_time};
 use crate::instrumentation::Instrumentation;
 use crate::methods::Methods;
 use crate::monitors::{Monitor, Monitors};
@@ -137,6 +137,9 @@ pub(crate) fn start(
         env.notify(Event::ClassFileLoad, true);
         session.instrumentation.change_loaded(env, counts);
     }
+    counts
+        .earlier_waits
+        .add(earlier_waits(env, session.parks.as_ref()));
     for event in EVENTS {
         env.notify(event, true);
     }
@@ -144,6 +147,21 @@ pub(crate) fn start(
         parks.start(env);
     }
     Ok(exit_helper.is_some())
+}
+
+/// Returns how many threads wait for a monitor, or for a synchronizer that has an owner.
+fn earlier_waits(env: Env<'_>, parks: Option<&Parks>) -> u64 {
+    let mut waits = 0;
+    for thread in env.all_threads() {
+        let is_for_lock = match env.waits(thread) {
+            Some(Waits::Blocked) => true,
+            Some(Waits::Parked) => parks.is_some_and(|parks| parks.fields.has_owner(env, thread)),
+            None => false,
+        };
+        waits += u64::from(is_for_lock);
+        env.delete(thread);
+    }
+    waits
 }
 
 /// The events that are enabled during a trace.

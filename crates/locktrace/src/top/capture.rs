@@ -14,6 +14,7 @@ use trace_report::name::printable;
 use trace_report::{HangWords, problem};
 
 use crate::arguments::waits::KindArguments;
+use crate::text::human::plural;
 use crate::top::recent::{self, Group, Recent, Tally};
 use crate::top::snapshot::{
     Blocked, ChainEnd, Owner, Pair, Phase, Row, Stack, Standing, Table, TopSnapshot, Window,
@@ -92,6 +93,8 @@ pub(super) struct Capture {
     pid: u64,
     start_unix_ns: u64,
     stacks: HashMap<ChainIndex, Stack>,
+    /// Threads that waited for locks before the trace began, which it does not have.
+    pub(super) earlier_waits: u64,
 }
 
 impl Capture {
@@ -102,6 +105,7 @@ impl Capture {
             pid: header.pid.into(),
             start_unix_ns: header.start_unix_ns,
             stacks: HashMap::new(),
+            earlier_waits: 0,
         }
     }
 
@@ -141,8 +145,20 @@ impl Capture {
                 .map(|hang| HangWords::new(hang, entities).title)
                 .collect(),
             tables: Window::ALL.map(|window| self.table(window, moment, entities)),
-            incomplete: moment.incomplete.clone(),
+            incomplete: self.incomplete(moment),
         }
+    }
+
+    fn incomplete(&self, moment: &Moment) -> Vec<String> {
+        let mut lines = moment.incomplete.clone();
+        if self.earlier_waits > 0 {
+            lines.push(format!(
+                "waits begun before tracing, of {} at least: jstack {} shows them",
+                plural(self.earlier_waits, "thread"),
+                self.pid
+            ));
+        }
+        lines
     }
 
     fn blocked(

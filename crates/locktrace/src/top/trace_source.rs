@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use trace_analysis::{
     Analysis, Detail, Entities, Limits, TraceAnalysis, TraceError, TraceInput, TraceSummary, Wait,
 };
-use trace_format::Chunk;
+use trace_format::{Chunk, Counter};
 
 use crate::arguments::waits::KindArguments;
 use crate::top::capture::{Capture, Moment};
@@ -95,6 +95,11 @@ impl Reader {
             // and what comes next already about a later one. Until the first one, what busy threads
             // have written may be there, and what threads are blocked by since the start not yet.
             let is_complete = matches!(chunk, Chunk::Counters(_));
+            if let Chunk::Counters(counters) = &chunk {
+                let known = counters.clone().flatten();
+                let earlier = known.filter(|&(counter, _)| counter == Counter::EarlierWaits);
+                self.capture.earlier_waits = earlier.map(|(_, value)| value).sum();
+            }
             self.add(&mut trace, chunk);
             let phase = self.phase(&input);
             let next = match phase {

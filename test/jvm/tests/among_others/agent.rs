@@ -185,6 +185,36 @@ fn attached_and_detached() {
     });
 }
 
+/// Of waits that began before the attachment it is said how many there are, and only of those for locks.
+#[test]
+fn attached_to_a_program_that_hangs() {
+    on_each_version(|jdk| {
+        let mut jvm = Jvm::untraced(jdk, &["scenarios.EarlierWaits"]).start();
+        let directory = scratch_directory("hung");
+        let trace = directory.path().join("hung.lct");
+        jvm.await_line("waiting");
+        let attached = attach(&jvm, &trace);
+        assert_eq!(attached.code, 0, "{}", attached.stderr);
+        let file = trace.to_str().expect("UTF-8");
+        let top = locktrace(["top", "--batch", "-n", "1", file]);
+        let line = format!(
+            "Incomplete: waits begun before tracing, of 2 threads at least: jstack {} shows them",
+            jvm.id()
+        );
+        assert!(
+            top.stdout.lines().any(|found| found == line),
+            "{}",
+            top.stdout
+        );
+        let detached = detach(&jvm);
+        assert_eq!(detached.code, 0, "{}", detached.stderr);
+        check_said(&trace, "earlier_waits", "not in the trace");
+        jvm.send_line();
+        let run = jvm.finish();
+        assert!(run.status.success(), "{}", run.describe());
+    });
+}
+
 /// HotSpot doubles some constants of a class at each change, to more than a class can have.
 #[test]
 fn attached_as_often_as_one_likes() {

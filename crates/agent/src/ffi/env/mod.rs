@@ -21,7 +21,7 @@ mod classes;
 mod methods;
 mod objects;
 pub(super) mod stack;
-mod threads;
+pub(super) mod threads;
 
 use std::ffi::{CStr, c_char};
 use std::marker::PhantomData;

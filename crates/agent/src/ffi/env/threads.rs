@@ -1,19 +1,32 @@
-//! The current thread.
+//! The current thread, and the states of others.
 
 use std::ffi::c_void;
 use std::ptr;
 
-use jvmti_bindings::sys::jni::{JNI_TRUE, jint, jobject};
+use jvmti_bindings::sys::jni::{JNI_TRUE, jint, jobject, jthread};
 use jvmti_bindings::sys::jvmti::jvmtiThreadInfo;
 
 use crate::ffi::env::Env;
-use crate::ffi::memory::JvmText;
+use crate::ffi::memory::{JvmArray, JvmText};
 use crate::ffi::reference::Object;
 
 /// `JNI_VERSION_19`, with which `IsVirtualThread` came.
 const VIRTUAL_THREADS_SINCE: jint = 0x0013_0000;
 /// `JVMTI_THREAD_STATE_INTERRUPTED`.
 const JVMTI_THREAD_STATE_INTERRUPTED: i32 = 0x20_0000;
+/// `JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER`.
+const JVMTI_THREAD_STATE_BLOCKED: i32 = 0x400;
+/// `JVMTI_THREAD_STATE_PARKED`.
+const JVMTI_THREAD_STATE_PARKED: i32 = 0x200;
+
+/// What a thread waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waits {
+    /// A monitor.
+    Blocked,
+    /// An unpark.
+    Parked,
+}
 
 impl<'a> Env<'a> {
     /// Returns the number that the agent has stored with the thread; 0 at first.
@@ -88,10 +101,42 @@ impl<'a> Env<'a> {
 
     /// Whether the thread, whose object `current` is, was interrupted and has not reacted yet.
     pub(crate) fn is_interrupted(self, current: Object<'_>) -> bool {
+        self.state(current) & JVMTI_THREAD_STATE_INTERRUPTED != 0
+    }
+
+    /// Returns what the thread waits for, if it does.
+    pub(crate) fn waits(self, thread: Object<'_>) -> Option<Waits> {
+        let state = self.state(thread);
+        match (
+            state & JVMTI_THREAD_STATE_BLOCKED,
+            state & JVMTI_THREAD_STATE_PARKED,
+        ) {
+            (0, 0) => None,
+            (0, _) => Some(Waits::Parked),
+            _ => Some(Waits::Blocked),
+        }
+    }
+
+    fn state(self, thread: Object<'_>) -> i32 {
         let mut state = 0;
         // SAFETY: the reference is valid, and `state` can be written.
-        unsafe { jvmti!(self, GetThreadState, current.raw(), &mut state) };
-        state & JVMTI_THREAD_STATE_INTERRUPTED != 0
+        unsafe { jvmti!(self, GetThreadState, thread.raw(), &mut state) };
+        state
+    }
+
+    /// Returns all threads but for virtual ones, as local references.
+    pub(crate) fn all_threads(self) -> Vec<Object<'a>> {
+        let (mut count, mut threads) = (0, ptr::null_mut());
+        // SAFETY: both can be written; the array is the agent's to free, the references in it
+        // are local ones.
+        let threads: JvmArray<'_, jthread> = unsafe {
+            jvmti!(self, GetAllThreads, &mut count, &mut threads);
+            JvmArray::new(self.memory(), threads, count)
+        };
+        let threads = threads.iter();
+        // SAFETY: local references, valid during the call of the agent.
+        let threads = threads.filter_map(|&thread| unsafe { Object::new(thread) });
+        threads.collect()
     }
 }
 

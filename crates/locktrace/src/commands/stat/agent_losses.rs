@@ -3,7 +3,7 @@
 use trace_format::Counter;
 
 /// The counters and what they mean.
-pub(crate) const MEANINGS: [(Counter, &str); 8] = [
+pub(crate) const MEANINGS: [(Counter, &str); 9] = [
     (
         Counter::UntrackedEnters,
         "waits for monitors that are not in the trace: the table of objects was full",
@@ -15,6 +15,10 @@ pub(crate) const MEANINGS: [(Counter, &str); 8] = [
     (
         Counter::UnwatchedEnters,
         "waits that began before owners looked for any: they do so once threads wait",
+    ),
+    (
+        Counter::EarlierWaits,
+        "threads that waited for locks already when the trace began: not in the trace",
     ),
     (
         Counter::UntoldMethods,
