@@ -82,7 +82,7 @@ pub use model::time_range::TimeRange;
 pub use model::time_sampling::TimeSampling;
 pub use model::wait::{
     Blame, Contention, EndedHolds, HeldInWait, HolderFacts, Holds, Mechanism, OpenWait, OwnWait,
-    Owner, OwnerActivity, Resource, Root, RootEnd, RootPart, SafepointPhase, Turnover,
+    Owner, OwnerActivity, Resource, Root, RootEnd, RootPart, SafepointPhase, Scheduling, Turnover,
     UnknownOwner, Wait, WaitEnd, WaitId, WaitKind,
 };
 pub use model::wait_sink::{DivisibleSink, WaitSink};

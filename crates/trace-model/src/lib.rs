@@ -71,8 +71,8 @@ pub use dimension::{Dimension, UnknownDimension};
 pub use distribution::{Distribution, DistributionBucket, DistributionQuery};
 pub use findings::{
     Code, Conclusions, DeadlockRecord, DeadlockedThread, Evidence, Finding, FindingConfidence,
-    HangHolder, HangRecord, Kept, Named, OtherWaits, OwnerPlace, Quiet, Run, Saving, StuckThread,
-    Through, UnexplainedThreads, WaitingCode, deadlocks, hangs,
+    HangHolder, HangRecord, Kept, Named, OnProcessor, OtherWaits, OwnerPlace, Quiet, Run, Saving,
+    StuckThread, Through, UnexplainedThreads, WaitingCode, deadlocks, hangs,
 };
 pub use groups::{Group, Groups, Omitted, Query, Range};
 pub use lanes::{Lane, LaneBy, LaneContent, LaneWait, Lanes, LanesQuery, OmittedLanes, Segment};

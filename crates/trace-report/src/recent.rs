@@ -96,6 +96,7 @@ impl RecentWaits {
                 barging_holds: 0,
                 blame: self.blame.range(owners).copied().collect(),
                 roots: Vec::new(),
+                scheduling: Vec::new(),
                 contentions: Vec::new(),
             };
             sink.wait(&wait, entities);

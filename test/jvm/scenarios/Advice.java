@@ -1,5 +1,6 @@
 package scenarios;
 
+import java.lang.management.ManagementFactory;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CyclicBarrier;
@@ -41,12 +42,22 @@ public final class Advice {
             case "fair":
                 run(6, worker -> Fair::count);
                 break;
+            case "two-fair":
+                run(6, worker -> worker < 4 ? Fair::count : Slow::work);
+                break;
+            case "compute":
+                run(2, worker -> Holder::compute);
+                break;
+            case "rest":
+                run(2, worker -> Holder::rest);
+                break;
             default:
                 // Its class is initialized before threads meet there.
                 Ledger.touch();
                 run(4, worker -> Ledger::touch);
         }
         System.out.println("waited " + WAITED_NS.sum());
+        System.out.println("ran " + Holder.RAN_NS.sum() + " of " + Holder.HELD_NS.sum());
     }
 
     private interface Plan {
@@ -250,6 +261,58 @@ public final class Advice {
                 written++;
             }
             sleep(60);
+        }
+    }
+
+    /** Computes under its lock, or sleeps; adds up how long it was on a processor. */
+    private static final class Holder {
+        static final LongAdder HELD_NS = new LongAdder();
+        static final LongAdder RAN_NS = new LongAdder();
+        private static final Object LOCK = new Holder();
+
+        static void compute() {
+            synchronized (LOCK) {
+                long from = System.nanoTime();
+                long ran = ranNs();
+                while (ranNs() - ran < 60_000_000) {
+                    written++;
+                }
+                held(from, ran);
+            }
+            sleep(1);
+        }
+
+        static void rest() {
+            synchronized (LOCK) {
+                long from = System.nanoTime();
+                long ran = ranNs();
+                sleep(60);
+                held(from, ran);
+            }
+            sleep(1);
+        }
+
+        private static long ranNs() {
+            return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
+        }
+
+        private static void held(long from, long ran) {
+            HELD_NS.add(System.nanoTime() - from);
+            RAN_NS.add(ranNs() - ran);
+        }
+    }
+
+    /** A lock of the same class as that of {@link Fair}, which is held for long. */
+    private static final class Slow {
+        private static final ReentrantLock LOCK = new ReentrantLock(true);
+
+        static void work() {
+            LOCK.lock();
+            try {
+                sleep(15);
+            } finally {
+                LOCK.unlock();
+            }
         }
     }
 

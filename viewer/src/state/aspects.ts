@@ -25,15 +25,17 @@ export function sideOf(aspect: Aspect): Side {
   return ["thread", "method", "caller", "chain"].includes(aspect) ? "waiter" : "lock";
 }
 
+/** Whether only waits for locks are selected: who ended another wait held nothing. */
+export const isOfLocks = ({ kinds = ["contention"] }: Selection) => kinds.every((kind) => kind === "contention");
+
 /** Before a value, as in `held by X`, `blocked Y`. */
 export function roleOf(aspect: Aspect, value: Value, selection: Selection): string {
   const side = sideOf(aspect);
   if (side === "lock" || isPlaceholder(value.key)) return "";
-  const kinds = selection.kinds ?? ["contention"];
-  const onlyLocks = kinds.every((kind) => kind === "contention");
+  const onlyLocks = isOfLocks(selection);
   if (side === "waiter") return onlyLocks ? "blocked" : "waited";
   if (onlyLocks) return "held by";
-  return kinds.includes("contention") ? "held or woken by" : "woken by";
+  return selection.kinds?.includes("contention") ? "held or woken by" : "woken by";
 }
 
 export interface Preset {

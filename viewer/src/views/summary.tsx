@@ -3,6 +3,7 @@ import { CodeName } from "../parts/code-name";
 import { CopyMenu } from "../parts/copy-menu";
 import { Spark } from "../parts/spark";
 import { printAddress } from "../state/address";
+import { isOfLocks } from "../state/aspects";
 import { usePage, useQuery } from "../state/page";
 import type { Sheet } from "../text/sheet";
 import { count, duration, fileName, percent, plural, share, wallClock } from "../text/units";
@@ -111,11 +112,18 @@ function savingHelp(saving: NonNullable<Finding["saving"]>, keeper?: string): st
   return `${change}. ${of} ×${saving.speedup_least.toFixed(2)} to ×${saving.speedup_most.toFixed(2)} as fast; ${share(saving.share)} of all waiting for locks${keeper ? " and pools" : ""} is gone${slices}`;
 }
 
+/** In words, as in the summary's text. */
+function onProcessor({ least, most, run_delay_least }: NonNullable<Finding["owner_on_processor"]>): string {
+  const waited = run_delay_least < 0.01 ? "" : `, and waited for one for ${percent(run_delay_least)} at least`;
+  return `on a processor for ${percent(least)} to ${percent(most)} of this time${waited}`;
+}
+
 function FindingCard({ finding, rank }: { finding: Finding; rank: number }) {
   const { address } = usePage();
   const { answer } = useQuery({ selection: finding.selection, by: [], buckets: 60 });
   const href = printAddress({ ...address, view: "tree", selection: finding.selection, by: ["lock-class", "owner-method", "method"], at: [] });
   const { confidence, saving } = finding;
+  const [object, owned] = isOfLocks(finding.selection) ? ["Lock", "Held by"] : ["Object", "Woken by"];
   const facts: [string, string, string?][] = [
     ["Blocked", duration(finding.duration_ns)], ["Share", percent(finding.share)], ["Of the wall time", (finding.wall_exact ? "" : "about ") + percent(finding.wall_share), finding.wall_exact ? WALL_HELP : ABOUT_WALL_HELP], ["Waits", count(finding.waits)],
     ["p50", duration(finding.p50_ns)], ["p99", duration(finding.p99_ns)], ["Longest", duration(finding.max_ns)], ["Waiting at once", finding.mean_waiters.toFixed(1)],
@@ -137,9 +145,9 @@ function FindingCard({ finding, rank }: { finding: Finding; rank: number }) {
             <span class="flow">
               <Places className="is-waiter" title="Waiting" places={finding.waiters} more={finding.waiter_sites - finding.waiters.length} />
               <Arrow />
-              <Places className="is-lock" title={finding.locks === 1 ? "Lock" : `${count(finding.locks)} locks`} places={[finding.lock_class]} more={0} />
+              <Places className="is-lock" title={finding.locks === 1 ? object : plural(finding.locks, object.toLowerCase())} places={[finding.lock_class]} more={0} />
               <Arrow />
-              <Places className="is-owner" title="Held by" places={[finding.owner ?? { label: "nobody that is known" }]} more={0} />
+              <Places className="is-owner" title={owned} places={[finding.owner ?? { label: "nobody that is known" }]} more={0} />
             </span>
           )}
           {finding.through.map(({ lock_class, owner, duration_ns }) => (
@@ -159,6 +167,7 @@ function FindingCard({ finding, rank }: { finding: Finding; rank: number }) {
               {finding.owner_sampled < 0.5 && `; sampled in ${percent(finding.owner_sampled)} of its time`}
             </span>
           )}
+          {finding.owner_on_processor && <span class="small">The owner was {onProcessor(finding.owner_on_processor)}</span>}
           <span class="row spread">
             <dl class="facts">
               {facts.map(([name, value, help]) => <div key={name} title={help}><dt>{name}</dt><dd>{value}</dd></div>)}

@@ -293,6 +293,7 @@ fn unended(open: &OpenWait) -> Wait {
         blame: Vec::new(),
         contentions: Vec::new(),
         roots: Vec::new(),
+        scheduling: Vec::new(),
     }
 }
 

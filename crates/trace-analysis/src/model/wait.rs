@@ -202,6 +202,11 @@ pub struct Wait {
     /// the analysis finds [root owners](crate::Detail::roots). Where it does not find contentions, they
     /// may be sums instead: a part for each owner, all of which begin with the wait.
     pub roots: Vec<RootPart>,
+    /// How the threads that the chains of owners end with were scheduled, each with the position in the
+    /// [`roots`](Self::roots) of the first part that it is about: of those that follow each other with the
+    /// same root, did not wait there as far as events show, and take longer than a clock tick. Empty unless
+    /// the analysis finds [samples](crate::Detail::samples).
+    pub scheduling: Vec<(usize, Scheduling)>,
 }
 
 impl Wait {
@@ -238,6 +243,7 @@ impl Wait {
             blame: Vec::new(),
             contentions: Vec::new(),
             roots: Vec::new(),
+            scheduling: Vec::new(),
         }
     }
 
@@ -642,6 +648,27 @@ pub enum RootEnd {
     Owner(Owner),
     /// The threads of the chain waited for each other.
     Cycle,
+}
+
+/// How a thread was scheduled for some time, as far as that is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Scheduling {
+    /// On a processor.
+    pub processor_ns: u64,
+    /// Not on a processor.
+    pub not_on_processor_ns: u64,
+    /// The part of that in which it was ready to run.
+    pub run_delay_ns: u64,
+}
+
+impl Scheduling {
+    /// Adds the same of another time.
+    pub fn add(&mut self, other: Self) {
+        let add = |sum: &mut u64, ns: u64| *sum = sum.saturating_add(ns);
+        add(&mut self.processor_ns, other.processor_ns);
+        add(&mut self.not_on_processor_ns, other.not_on_processor_ns);
+        add(&mut self.run_delay_ns, other.run_delay_ns);
+    }
 }
 
 /// One or several holds of a lock that the same thread ended while others waited for it.

@@ -5,6 +5,7 @@ use crate::aggregate::selection::{Selection, Selector};
 use crate::aggregate::still_blocked::StillBlocked;
 use crate::blame::activity::owner_facts::{OwnerFacts, ToThread};
 use crate::blame::activity::owner_times::OwnerTimes;
+use crate::blame::activity::scheduling::LongParts;
 use crate::blame::monitor::dispatcher::detail_of;
 use crate::blame::root_owner::resolver::{RootLimits, RootResolver};
 use crate::blame::timeline::hold_spans::{HoldSpans, Trail};
@@ -43,6 +44,8 @@ pub(crate) struct Output {
 struct Passage {
     selector: Selector,
     waits: WaitTally,
+    /// How root owners were scheduled, if requested.
+    long_parts: Option<LongParts>,
     /// The activity of owners, if requested.
     owner_times: Option<OwnerFacts>,
 }
@@ -52,6 +55,9 @@ impl Passage {
     fn pass_on(&mut self, wait: &mut Wait, entities: &Entities, sink: &mut dyn WaitSink) {
         if self.selector.select(wait, entities) {
             self.waits.add(wait);
+            if let Some(long_parts) = &mut self.long_parts {
+                long_parts.describe(wait);
+            }
             if let Some(owner_times) = &mut self.owner_times {
                 owner_times.add_wait(wait);
             }
@@ -84,6 +90,7 @@ impl Output {
             passage: Passage {
                 selector: Selector::new(selection),
                 waits: WaitTally::default(),
+                long_parts: detail.samples.then(LongParts::default),
                 owner_times: owner_times.then(|| OwnerFacts::new(detail)),
             },
             still_blocked: StillBlocked::default(),
@@ -101,6 +108,9 @@ impl Output {
     pub(crate) fn system(&mut self, fact: SystemFact) {
         if let Some(roots) = &mut self.roots {
             roots.system(fact);
+        }
+        if let Some(long_parts) = &mut self.passage.long_parts {
+            long_parts.system(fact);
         }
         if let Some(owner_times) = &mut self.passage.owner_times {
             owner_times.system(fact);

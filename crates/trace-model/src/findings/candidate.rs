@@ -7,10 +7,11 @@ use trace_analysis::{
 };
 
 use super::code::{CodeNames, LockMode};
-use super::evidence::{Cause, CauseKey, Evidence, KindEvidence, LockEvidence, Tally, WaiterSite};
+use super::evidence::{Cause, CauseKey, Evidence, KindEvidence, Tally, WaiterSite};
 use super::facts::{Condition, Facts, ReaderQueue};
 use super::finding::{
-    Code, Finding, Kept, LISTED_PLACES, LISTED_WAITERS, Named, OwnerPlace, Through, WaitingCode,
+    Code, Finding, Kept, LISTED_PLACES, LISTED_WAITERS, Named, OnProcessor, OwnerPlace, Through,
+    WaitingCode,
 };
 use super::run::Run;
 use super::{confidence, pattern, quiet};
@@ -27,6 +28,8 @@ const MAX_CANDIDATES: usize = 12;
 const AT_START: f64 = 0.9;
 /// The least share of the owner's time that has to be sampled to say where it was.
 const MIN_SAMPLED: f64 = 0.05;
+/// The largest distance of bounds that are worth a line.
+const MAX_UNKNOWN: f64 = 0.5;
 /// The share of overlaps up to which threads wait for one lock at a time.
 const FEW_OVERLAPS: f64 = 0.05;
 
@@ -171,6 +174,7 @@ impl Candidates<'_> {
             },
             owner,
             owner_sampled: sampled_share(cause),
+            owner_on_processor: on_processor(cause),
             duration_ns: cause.duration_ns,
             share: facts.share,
             wall_ns,
@@ -555,6 +559,18 @@ fn only_lets_go_on(of_kind: &KindEvidence, key: &CauseKey, cause: &Cause) -> boo
                 && other.duration_ns > cause.duration_ns
                 && other.shares_locks_with(cause)
         })
+}
+
+/// Returns for how much of the waiting the owner was on a processor, if the bounds say anything.
+fn on_processor(cause: &Cause) -> Option<OnProcessor> {
+    let scheduling = cause.scheduling;
+    let share = |ns| Sum::from(ns).of(cause.duration_ns);
+    let bounds = OnProcessor {
+        least: share(scheduling.processor_ns),
+        most: 1.0 - share(scheduling.not_on_processor_ns),
+        run_delay_least: share(scheduling.run_delay_ns),
+    };
+    (bounds.most - bounds.least <= MAX_UNKNOWN).then_some(bounds)
 }
 
 /// Returns whether no thread is known as the owner.

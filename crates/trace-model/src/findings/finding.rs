@@ -44,6 +44,8 @@ pub struct Finding {
     pub kept_by: Vec<Kept>,
     /// The share of the owner's time that was sampled, 0 to 1.
     pub owner_sampled: f64,
+    /// For how much of the waiting the owner was on a processor; `None` if that is hardly known.
+    pub owner_on_processor: Option<OnProcessor>,
     /// The time waited because of it, in nanoseconds.
     pub duration_ns: Sum,
     /// Its share of all such waiting, 0 to 1.
@@ -134,6 +136,18 @@ pub struct OwnerPlace {
     pub place: String,
     /// The share of the sampled time, 0 to 1.
     pub share: f64,
+}
+
+/// For how much of the time that others waited for it an owner was on a processor, by the system's counters. Shares, 0
+/// to 1.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct OnProcessor {
+    /// The least that it may be.
+    pub least: f64,
+    /// The most that it may be.
+    pub most: f64,
+    /// The least share in which it was ready to run, but not on a processor.
+    pub run_delay_least: f64,
 }
 
 /// A method that kept what it had waited for.

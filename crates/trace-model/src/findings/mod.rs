@@ -27,7 +27,8 @@ use self::saving::sort_by_saving;
 pub use deadlock::{DeadlockRecord, DeadlockedThread, deadlocks};
 pub use evidence::Evidence;
 pub use finding::{
-    Code, Finding, FindingConfidence, Kept, Named, OwnerPlace, Saving, Through, WaitingCode,
+    Code, Finding, FindingConfidence, Kept, Named, OnProcessor, OwnerPlace, Saving, Through,
+    WaitingCode,
 };
 pub use hang::{HangHolder, HangRecord, hangs};
 pub use quiet::{OtherWaits, Quiet};

@@ -16,6 +16,8 @@ fn the_owner_of_the_inner_lock_is_to_blame() {
         let expected = ["scenarios.Advice$Outer", "scenarios.Advice$Outer.update"];
         assert_eq!(outer, expected.map(Some), "{mode:?}: {first:#}");
         check_time(&first, run);
+        // It sleeps while the owner of the outer lock waits for it.
+        check_on_processor(&first, 0.0);
     });
 }
 
@@ -86,6 +88,36 @@ fn a_fair_lock_is_called_so() {
     });
 }
 
+/// Of two locks of a class, one is free most of the time that threads wait for it, and one never is.
+#[test]
+fn a_lock_is_not_free_because_another_one_is() {
+    let program = ["scenarios.Advice", "two-fair"];
+    check_program(&program, &[], |mode, run| {
+        let found = summary(run);
+        let mut findings = found["findings"].as_array().expect("findings").iter();
+        let slow = findings.find(|it| it["owner"]["label"] == "scenarios.Advice$Slow.work");
+        let slow = slow.unwrap_or_else(|| panic!("{mode:?}: {found:#}"));
+        assert_eq!(slow["pattern"], "long-hold", "{mode:?}: {found:#}");
+        let ns = |value: &Value| value.as_f64().expect("nanoseconds");
+        let free_ns = ns(&slow["confidence"]["free_ns"]);
+        let is_held = free_ns < 0.2 * ns(&slow["duration_ns"]);
+        assert!(is_held, "{mode:?}: {found:#}");
+    });
+}
+
+#[test]
+fn an_owner_that_computes_is_on_a_processor_and_one_that_sleeps_is_not() {
+    for way in ["compute", "rest"] {
+        let program = ["scenarios.Advice", way];
+        check_program(&program, &[], |_, run| {
+            let first = first(run, "long-hold", &format!("scenarios.Advice$Holder.{way}"));
+            let words = run.lines_of("ran").next().expect("its clocks");
+            let [ran_ns, held_ns] = [0, 2].map(|at| words[at].parse::<f64>().expect("nanoseconds"));
+            check_on_processor(&first, ran_ns / held_ns);
+        });
+    }
+}
+
 #[test]
 fn little_contention_is_no_advice() {
     let program = ["scenarios.Advice", "quiet"];
@@ -112,6 +144,18 @@ fn first(run: &Run, pattern: &str, owner: &str) -> Value {
     assert_eq!(first["pattern"], pattern, "{found:#}");
     assert_eq!(first["owner"]["label"], owner, "{found:#}");
     first
+}
+
+/// The share of its holds in which the owner was on a processor, by its own clock, is between the bounds.
+#[track_caller]
+fn check_on_processor(finding: &Value, truth: f64) {
+    let bound = |name: &str| finding["owner_on_processor"][name].as_f64();
+    let bounds = bound("least").zip(bound("most"));
+    // A hold that nobody waited for is in the truth only.
+    let is_right = bounds.is_some_and(|(least, most)| {
+        least - TOLERANCE <= truth && truth <= most + TOLERANCE && most - least <= 0.5
+    });
+    assert!(is_right, "{truth}: {finding:#}");
 }
 
 /// The time of a finding is what the threads waited by their own clocks, but for the time in which they had been woken

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use trace_analysis::WaitKind;
-use trace_model::{Code, Finding, Kept, OtherWaits, OwnerPlace, Quiet, Saving, UnexplainedThreads};
+use trace_model::{
+    Code, Finding, Kept, OnProcessor, OtherWaits, OwnerPlace, Quiet, Saving, UnexplainedThreads,
+};
 use trace_report::name::printable;
 use trace_report::style::{BOLD, DIM};
 use trace_report::{facts, still_waiting};
@@ -17,6 +19,8 @@ const TITLE_INDENT: usize = 3;
 const VALUE_INDENT: usize = 14;
 /// A larger factor says no more than that hardly anything is left to do.
 const MEANINGFUL_SPEEDUP: f64 = 20.0;
+/// Processors are not scarce if owners wait for them for a smaller share of the time.
+const MIN_RUN_DELAY: f64 = 0.01;
 
 /// Returns text for people, for a terminal of `width` columns.
 pub(super) fn render(summary: &Summary, width: Option<usize>) -> String {
@@ -144,6 +148,10 @@ fn add_finding(text: &mut String, number: usize, finding: &Finding, width: usize
     if !finding.owner_places.is_empty() {
         line(text, "owner in", &owner_places(finding, width));
     }
+    if let Some(bounds) = &finding.owner_on_processor {
+        let ran = wrapped(&on_processor(bounds), width, VALUE_INDENT);
+        line(text, "owner ran", &ran);
+    }
     for waiter in &finding.waiters {
         let waits = plural(waiter.waits, "wait");
         let time = duration(waiter.duration_ns.ns());
@@ -207,6 +215,16 @@ fn owner_places(finding: &Finding, width: usize) -> String {
         _ => String::new(),
     };
     wrapped(&(places + &sampled), width, VALUE_INDENT)
+}
+
+/// Whether the owner was on a processor, by the system's counters.
+fn on_processor(bounds: &OnProcessor) -> String {
+    let (least, most) = (percent(bounds.least), percent(bounds.most));
+    let waited = match bounds.run_delay_least {
+        ..MIN_RUN_DELAY => String::new(),
+        share => format!(", and waited for one for {} at least", percent(share)),
+    };
+    format!("on a processor for {least} to {most} of this time{waited}")
 }
 
 fn add_figures(text: &mut String, finding: &Finding, width: usize) {

@@ -11,4 +11,5 @@ pub(crate) mod owner_facts;
 pub(crate) mod owner_times;
 mod per_thread;
 mod run_delays;
+pub(crate) mod scheduling;
 mod sums;

@@ -15,7 +15,7 @@ use crate::order::system_fact::Times;
 
 /// The counters of a running thread are as old as the last clock tick. There are at least 100 ticks
 /// per second (Linux's `CONFIG_HZ`), unless the processor is reserved for one thread (`nohz_full`).
-const TICK_NS: u64 = 10_000_000;
+pub(crate) const TICK_NS: u64 = 10_000_000;
 
 /// Scheduling samples of some threads.
 #[derive(Debug)]
@@ -68,6 +68,8 @@ pub(crate) struct Division {
     pub(crate) not_known_ns: u64,
     /// Upper bound of the run delay, without the time not known.
     pub(crate) most_run_delay_ns: u64,
+    /// Not on a processor, at least.
+    pub(crate) not_on_processor_ns: u64,
 }
 
 impl Sample {
@@ -259,6 +261,9 @@ impl Division {
             ambiguous_ns: known_ns - run_delay_ns - processor_ns - asleep_ns,
             not_known_ns: whole_ns - known_ns,
             most_run_delay_ns,
+            not_on_processor_ns: known_ns
+                .saturating_sub(most_processor_ns)
+                .clamp(run_delay_ns, known_ns - processor_ns),
         }
     }
 }
@@ -416,6 +421,8 @@ mod tests {
                 );
                 let ran_ns = truth_ns(Doing::Running);
                 prop_assert!(found.processor_ns <= ran_ns, "{ran_ns} ns: {found:?}");
+                let not_ran_ns = duration_ns - ran_ns;
+                prop_assert!(found.not_on_processor_ns <= not_ran_ns, "{not_ran_ns} ns: {found:?}");
                 // Before its life begins and after it ends, a thread is off the processor, too.
                 let asleep_ns = duration_ns - ran_ns - delay_ns;
                 prop_assert!(found.asleep_ns <= asleep_ns, "{asleep_ns} ns: {found:?}");

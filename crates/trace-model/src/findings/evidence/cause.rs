@@ -2,7 +2,7 @@
 
 use trace_analysis::histogram::Histogram;
 use trace_analysis::{
-    ChainIndex, ClassIndex, LockIndex, Owner, RootEnd, RootPart, Value, Wait, WaitKind,
+    ChainIndex, ClassIndex, LockIndex, Owner, RootEnd, RootPart, Scheduling, Value, Wait, WaitKind,
 };
 
 use super::coverage::Coverage;
@@ -70,6 +70,8 @@ pub(crate) struct Cause {
     pub(crate) after_wait_ns: Sum,
     /// What the owner waited for itself meanwhile, which is no lock: where, and for which object.
     pub(crate) own_waits: Tally<(WaitKind, ChainIndex, LockIndex)>,
+    /// How the owner was scheduled, as far as that is known.
+    pub(crate) scheduling: Scheduling,
     /// What the current wait had so far.
     current: Current,
 }
@@ -116,6 +118,7 @@ impl Default for Cause {
             samples: Tally::new(MAX_KEYS),
             after_wait_ns: Sum::default(),
             own_waits: Tally::new(MAX_KEYS),
+            scheduling: Scheduling::default(),
             current: Current::default(),
         }
     }
@@ -158,6 +161,10 @@ impl Cause {
         duration_ns: u64,
     ) {
         self.own_waits.add((kind, chain, lock), duration_ns, 1);
+        self.scheduling.add(Scheduling {
+            not_on_processor_ns: duration_ns,
+            ..Scheduling::default()
+        });
     }
 
     /// Adds where a part of a wait lies, with the lock at the end of its chain.
@@ -221,6 +228,7 @@ impl Cause {
         self.samples.merge(&other.samples);
         self.after_wait_ns.add_sum(other.after_wait_ns);
         self.own_waits.merge(&other.own_waits);
+        self.scheduling.add(other.scheduling);
     }
 
     /// Returns the locks with the most time.

@@ -217,11 +217,17 @@ impl Evidence {
             }
         };
         let mut contentions = Contentions::new(wait);
-        for part in roots {
+        let mut scheduling = wait.scheduling.iter().peekable();
+        for (at, part) in roots.iter().enumerate() {
             let contention = contentions.number_at(part.start_ns);
             let place = have_places.then_some(contention);
             let names = (&mut self.methods, entities);
-            kind.add_part(wait, part, place, &mut self.touched, names);
+            let cause = kind.add_part(wait, part, place, &mut self.touched, names);
+            if let Some((_, scheduling)) = scheduling.next_if(|(first, _)| *first == at)
+                && let Some(cause) = cause
+            {
+                cause.scheduling.add(*scheduling);
+            }
         }
         let waiter = self.methods.value(wait.chain, wait.lock, entities);
         let lock_class = entities.lock_class(wait.lock);
@@ -325,6 +331,7 @@ impl KindEvidence {
         }
     }
 
+    /// Returns the cause that the part was added to, if it was.
     fn add_part(
         &mut self,
         wait: &Wait,
@@ -332,18 +339,16 @@ impl KindEvidence {
         place: Option<usize>,
         touched: &mut Vec<usize>,
         (methods, entities): (&mut MethodTable, &Entities),
-    ) {
+    ) -> Option<&mut Cause> {
         if part.root.end == RootEnd::Owner(Owner::Frozen) {
-            return;
+            return None;
         }
         let held = part.without_last_wait();
         let key = CauseKey {
             lock_class: Aspect::RootLockClass.root_value(&held, entities, methods),
             owner: Aspect::RootOwnerMethod.root_value(&held, entities, methods),
         };
-        let Some(at) = self.cause_at(key) else {
-            return;
-        };
+        let at = self.cause_at(key)?;
         let through = (held.root.depth > 1).then(|| Through {
             lock_class: Value::of_lock_class(wait.lock, entities),
             owner: Aspect::OwnerMethod.value(wait, part.owner, entities, methods),
@@ -361,6 +366,7 @@ impl KindEvidence {
             let end_ns = part.start_ns.saturating_add(part.duration_ns);
             cause.add_place(wait, held.root.lock, (part.start_ns, end_ns));
         }
+        Some(cause)
     }
 
     /// Returns the position of a cause; `None` if there are too many.
