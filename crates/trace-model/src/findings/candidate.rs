@@ -96,7 +96,7 @@ impl Candidates<'_> {
                 && match mostly_nobodys(of_kind, key.lock_class) {
                     Some((nobodys, free)) => {
                         let is_in_free =
-                            || cause.shares_locks_with(free) && !is_mostly_held(of_kind, cause);
+                            || cause.shares_locks_with(free) && is_mostly_nobodys(of_kind, cause);
                         nobodys == **key || !is_nobody(key.owner) && !is_in_free()
                     }
                     None => !is_nobody(key.owner),
@@ -578,17 +578,19 @@ fn is_nobody(owner: Value) -> bool {
     matches!(owner, Value::Free | Value::UnknownOwner(_) | Value::Cycle)
 }
 
-/// Returns whether the lock with the most time has a known owner most of the time.
-fn is_mostly_held(of_kind: &KindEvidence, cause: &Cause) -> bool {
-    let mut largest = cause.largest_locks();
-    largest.any(|lock| {
-        let lock = of_kind.locks.get(&lock);
-        lock.is_some_and(|lock| {
-            lock.unowned_ns(&|owner| owner != Owner::Frozen)
-                .of(lock.duration_ns)
-                < MOSTLY
-        })
-    })
+/// Returns whether nobody is known to have had the locks of a cause most of the time, each as far as it is one of
+/// the cause's.
+fn is_mostly_nobodys(of_kind: &KindEvidence, cause: &Cause) -> bool {
+    let (mut nobodys_ns, mut all_ns) = (0.0, 0.0);
+    for (lock, sum) in cause.locks.iter() {
+        let Some(lock) = of_kind.locks.get(&lock) else {
+            continue;
+        };
+        let unowned_ns = lock.unowned_ns(&|owner| owner != Owner::Frozen);
+        nobodys_ns += sum.duration_ns as f64 * unowned_ns.of(lock.duration_ns);
+        all_ns += sum.duration_ns as f64;
+    }
+    nobodys_ns >= MOSTLY * all_ns
 }
 
 /// Returns the sum of all.
@@ -600,20 +602,16 @@ fn total(times: impl Iterator<Item = Sum>) -> Sum {
 }
 
 /// Returns the largest cause of waiting for locks of a class of which nobody is the owner, if nobody is known
-/// to have had the locks most of the time.
+/// to have had these locks, or all of the class, most of the time.
 fn mostly_nobodys(of_kind: &KindEvidence, lock_class: Value) -> Option<(CauseKey, &Cause)> {
     let same = || {
         let causes = of_kind.causes.iter();
         causes.filter(|(key, _)| key.lock_class == lock_class)
     };
-    let sum_ns = |is_wanted: &dyn Fn(Value) -> bool| {
-        let mut sum = Sum::default();
-        for (_, cause) in same().filter(|(key, _)| is_wanted(key.owner)) {
-            sum.add_sum(cause.duration_ns);
-        }
-        sum
-    };
-    let nobodys = same().filter(|(key, _)| is_nobody(key.owner));
-    let (&largest, cause) = nobodys.max_by_key(|(_, cause)| cause.duration_ns)?;
-    (sum_ns(&is_nobody).of(sum_ns(&|_| true)) >= MOSTLY).then_some((largest, cause))
+    let nobodys = || same().filter(|(key, _)| is_nobody(key.owner));
+    let (&largest, cause) = nobodys().max_by_key(|(_, cause)| cause.duration_ns)?;
+    let all_ns = total(same().map(|(_, cause)| cause.duration_ns));
+    let nobodys_ns = total(nobodys().map(|(_, cause)| cause.duration_ns));
+    let is_so = nobodys_ns.of(all_ns) >= MOSTLY || is_mostly_nobodys(of_kind, cause);
+    is_so.then_some((largest, cause))
 }

@@ -231,17 +231,14 @@ impl Cause {
         self.scheduling.add(other.scheduling);
     }
 
-    /// Returns the locks with the most time.
-    pub(crate) fn largest_locks(&self) -> impl Iterator<Item = LockIndex> {
-        let most_ns = self.locks.iter().map(|(_, sum)| sum.duration_ns).max();
-        let largest = self.locks.iter();
-        let largest = largest.filter(move |(_, sum)| Some(sum.duration_ns) == most_ns);
-        largest.map(|(lock, _)| lock)
-    }
-
     /// Returns whether the lock with the most time is one of another cause, too.
     pub(crate) fn shares_locks_with(&self, other: &Self) -> bool {
-        (self.largest_locks()).any(|lock| other.locks.duration_ns(&lock) > 0)
+        let most_ns = self.locks.iter().map(|(_, sum)| sum.duration_ns).max();
+        let mut largest = self
+            .locks
+            .iter()
+            .filter(|(_, sum)| Some(sum.duration_ns) == most_ns);
+        largest.any(|(lock, _)| other.locks.duration_ns(&lock) > 0)
     }
 
     /// Returns the number of methods that waited for its own locks, not behind another one.
