@@ -124,7 +124,8 @@ impl Candidates<'_> {
         candidates
     }
 
-    /// Returns the code that had the locks longest for which threads waited while they were `free`.
+    /// Returns the code that had the locks longest for which threads waited while they were `free`, each as far as it
+    /// is one of these.
     fn largest_owner<'c>(
         &self,
         of_kind: &'c KindEvidence,
@@ -136,10 +137,8 @@ impl Candidates<'_> {
             key.lock_class == lock_class && !is_nobody(key.owner) && cause.shares_locks_with(free)
         });
         let largest = same.min_by_key(|(key, cause)| {
-            (
-                std::cmp::Reverse(cause.duration_ns),
-                self.names.key(key.owner),
-            )
+            let duration_ns = cause.duration_in_locks_of(free);
+            (std::cmp::Reverse(duration_ns), self.names.key(key.owner))
         });
         largest.map(|(key, cause)| (key.owner, cause))
     }
@@ -285,7 +284,7 @@ impl Candidates<'_> {
         let Candidate { key, cause, .. } = *candidate;
         match key.lock_class {
             Value::Class(class) if !cause.locks.is_full() => {
-                let locks = cause.locks.iter().map(|(lock, _)| lock);
+                let locks = cause.main_locks().into_iter();
                 self.names.entities.locks_label(class, locks)
             }
             class => self.names.label(class),

@@ -6,7 +6,7 @@ use trace_analysis::{
 };
 
 use super::coverage::Coverage;
-use super::tally::Tally;
+use super::tally::{Tally, TallySum};
 use super::thread_set::ThreadSet;
 use super::time_series::TimeSeries;
 use crate::hash::SeededMap;
@@ -239,6 +239,29 @@ impl Cause {
             .iter()
             .filter(|(_, sum)| Some(sum.duration_ns) == most_ns);
         largest.any(|(lock, _)| other.locks.duration_ns(&lock) > 0)
+    }
+
+    /// Returns its time in nanoseconds, that for each lock by the share of the lock in another cause.
+    pub(crate) fn duration_in_locks_of(&self, other: &Self) -> u64 {
+        let all_ns = other.locks.total_ns().max(1);
+        let parts_ns = self.locks.iter().map(|(lock, sum)| {
+            let share = other.locks.duration_ns(&lock) as f64 / all_ns as f64;
+            sum.duration_ns as f64 * share
+        });
+        parts_ns.sum::<f64>() as u64
+    }
+
+    /// Returns the locks that it is about: all, unless those with a hundredth of the time are most of it.
+    pub(crate) fn main_locks(&self) -> Vec<LockIndex> {
+        let all_ns = self.locks.total_ns();
+        let large = |&(_, sum): &(LockIndex, TallySum)| sum.duration_ns >= all_ns / 100;
+        let large: Vec<_> = self.locks.iter().filter(large).collect();
+        let large_ns: u64 = large.iter().map(|(_, sum)| sum.duration_ns).sum();
+        if large_ns >= all_ns / 2 {
+            large.into_iter().map(|(lock, _)| lock).collect()
+        } else {
+            self.locks.iter().map(|(lock, _)| lock).collect()
+        }
     }
 
     /// Returns the number of methods that waited for its own locks, not behind another one.
