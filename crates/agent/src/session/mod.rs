@@ -132,14 +132,15 @@ pub(crate) fn start(
     counts
         .hook_budget_ppm
         .add(options.sample.millionths().into());
+    // At once, for the first counters of the trace to have it.
+    counts
+        .earlier_waits
+        .add(earlier_waits(env, session.parks.as_ref()));
     SESSION.store(Some(Arc::clone(&session)));
     if exit_helper.is_some() {
         env.notify(Event::ClassFileLoad, true);
         session.instrumentation.change_loaded(env, counts);
     }
-    counts
-        .earlier_waits
-        .add(earlier_waits(env, session.parks.as_ref()));
     for event in EVENTS {
         env.notify(event, true);
     }
