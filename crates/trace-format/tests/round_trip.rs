@@ -69,6 +69,8 @@ proptest! {
             prop_assert_eq!(last.sequence, first.sequence + u64::from(found.hold.holds()) - 1);
             prop_assert_eq!(found.time_ns, last.time_ns);
             prop_assert_eq!(found.hold.held_and_span_ns(), Some((sum, last.time_ns - began_ns)));
+            let is_short = last.time_ns - began_ns <= Hold::MAX_SPAN_NS;
+            prop_assert!(is_short || found.hold.holds() == 1);
         }
         prop_assert!(rest.next().is_none());
     }
@@ -97,7 +99,7 @@ proptest! {
 
 /// Returns the events of one thread about holds of two locks, while others write some events, too.
 fn short_holds() -> impl Strategy<Value = Vec<ContendedExit>> {
-    let hold = (0..2_u64, 1..3_u32, 0..8_u64, 0..1_500_000_u64, 0..1_000_u64);
+    let hold = (0..2_u64, 1..3_u32, 0..8_u64, 0..4_000_u64, 0..500_u64);
     prop::collection::vec(hold, 1..40).prop_map(|holds| {
         let mut sequences = [0; 2];
         let mut time_ns = 10_000_000;
@@ -117,38 +119,62 @@ fn short_holds() -> impl Strategy<Value = Vec<ContendedExit>> {
     })
 }
 
-/// A loop that takes a lock again and again while others wait needs hardly any space.
+/// A loop that takes a lock again and again while others wait needs little space.
 #[test]
 fn a_thread_that_keeps_a_lock_to_itself_writes_few_events() {
-    let mut buffer = vec![0; 512];
+    let (events, len) = loop_of_holds(10_000, 700, 200);
+    assert_eq!(events.len(), 1 + 9_999_usize.div_ceil(11));
+    let second = ContendedExit {
+        lock: LockId(300),
+        sequence: 6,
+        time_ns: 12 * 900,
+        hold: Hold::Several {
+            holds: 11,
+            held_ns: 11 * 700,
+            span_ns: 11 * 900 - 200,
+        },
+        chain: ChainRef::Chain(ChainId(9)),
+    };
+    assert_eq!(events[1], second);
+    assert_eq!(count(&events), 10_000);
+    assert!(len < 10_000, "{len} bytes");
+}
+
+/// Holds that no clock resolves.
+#[test]
+fn an_event_has_at_most_65535_holds() {
+    let (events, _) = loop_of_holds(1_000_000, 0, 0);
+    assert_eq!(events.len(), 1 + 999_999_usize.div_ceil(65_535));
+    assert_eq!(events[1].hold.holds(), 65_535);
+    assert_eq!(count(&events), 1_000_000);
+}
+
+/// Returns the exits that a thread writes which takes one lock again and again, and their length in
+/// bytes.
+fn loop_of_holds(holds: u64, duration_ns: u64, pause_ns: u64) -> (Vec<ContendedExit>, usize) {
+    let mut buffer = vec![0; 1 << 16];
     let mut encoder = SegmentEncoder::new();
-    for round in 0..1_000_000 {
+    for round in 0..holds {
         let exit = ContendedExit {
             lock: LockId(300),
             sequence: 5 + round,
-            time_ns: 1_000 * (1 + round),
-            hold: Hold::For { duration_ns: 700 },
+            time_ns: (duration_ns + pause_ns) * (1 + round),
+            hold: Hold::For { duration_ns },
             chain: ChainRef::Chain(ChainId(9)),
         };
         encoder.encode_exit(&mut buffer, &exit).unwrap();
     }
     encoder.flush(&mut buffer);
-    let events: Result<Vec<_>, _> = SegmentDecoder::new(&buffer[..encoder.len()]).collect();
-    let events = events.unwrap();
-    assert_eq!(events.len(), 1 + 999_999_usize.div_ceil(65_535));
-    let second = Event::ContendedExit(ContendedExit {
-        lock: LockId(300),
-        sequence: 6,
-        time_ns: 65_536_000,
-        hold: Hold::Several {
-            holds: 65_535,
-            held_ns: 700 * 65_535,
-            span_ns: 65_535_000 - 300,
-        },
-        chain: ChainRef::Chain(ChainId(9)),
+    let events = SegmentDecoder::new(&buffer[..encoder.len()]);
+    let exits = events.map(|event| match event.unwrap() {
+        Event::ContendedExit(exit) => exit,
+        other => panic!("not an exit: {other:?}"),
     });
-    assert_eq!(events[1], second);
-    assert_eq!(events.iter().map(Event::numbers).sum::<u64>(), 1_000_000);
+    (exits.collect(), encoder.len())
+}
+
+fn count(exits: &[ContendedExit]) -> u64 {
+    exits.iter().map(|exit| u64::from(exit.hold.holds())).sum()
 }
 
 /// Exits that were added to the last event precede the next one.

@@ -104,8 +104,8 @@ impl ContendedExit {
     }
 
     /// Returns one event for this exit and for the one that [follows](Self::is_followed_by),
-    /// if both are short holds of the same lock by the same code. This one must have
-    /// followed another one.
+    /// if both are holds of the same lock by the same code within a [short time](Hold::MAX_SPAN_NS).
+    /// This one must have followed another one.
     pub fn and(&self, next: &Self) -> Option<Self> {
         let same_code = self.chain == next.chain
             && matches!(self.chain, ChainRef::Chain(chain) if chain != ChainId::NONE);
@@ -116,17 +116,17 @@ impl ContendedExit {
         let Hold::For { duration_ns } = next.hold else {
             return None;
         };
-        let is_first = self.hold.holds() == 1;
-        if duration_ns >= Hold::MIN_LONG_NS || is_first && held_ns >= Hold::MIN_LONG_NS {
+        let elapsed_ns = next.time_ns.checked_sub(self.time_ns)?;
+        let span_ns = span_ns.checked_add(elapsed_ns)?;
+        if span_ns > Hold::MAX_SPAN_NS {
             return None;
         }
-        let elapsed_ns = next.time_ns.checked_sub(self.time_ns)?;
         Some(Self {
             time_ns: next.time_ns,
             hold: Hold::Several {
                 holds: self.hold.holds().checked_add(1)?,
                 held_ns: held_ns.checked_add(duration_ns)?,
-                span_ns: span_ns.checked_add(elapsed_ns)?,
+                span_ns,
             },
             ..*self
         })

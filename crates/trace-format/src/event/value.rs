@@ -59,8 +59,10 @@ impl Hold {
     /// The largest sum of several holds in nanoseconds, more than nineteen hours.
     pub const MAX_SUM_NS: u64 = (1 << 46) - 1;
 
-    /// A hold of this duration has an event of its own, so that its time can be seen.
-    pub const MIN_LONG_NS: u64 = 1_000_000;
+    /// The longest time from the first acquisition to the last release for which a tracer writes
+    /// several holds as one event, in nanoseconds: no hold is farther from its place. Some traces
+    /// have longer ones.
+    pub const MAX_SPAN_NS: u64 = 10_000;
 
     /// Returns the number of holds.
     pub fn holds(self) -> u16 {
