@@ -2,8 +2,9 @@
 //! threads that waited meanwhile.
 
 use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
 
-use trace_analysis::{Chain, ChainIndex, Entities, Owner, Wait};
+use trace_analysis::{Chain, ChainIndex, Contention, Entities, Owner, Wait};
 
 use crate::jvm::Run;
 use crate::summary::analyze;
@@ -31,6 +32,8 @@ pub struct HoldLog {
     /// Threads and the simple names of methods.
     owners: Vec<(String, String)>,
     holds: Vec<Hold>,
+    /// Of a time of the log on the trace's clock.
+    uncertainty_ns: i64,
     /// The tracer sees a thread acquire the lock only if that waited for it.
     has_unseen_acquisitions: bool,
 }
@@ -68,6 +71,22 @@ pub struct Compared {
     pub found: Blame<u64>,
     /// By the program.
     pub truth: Blame<Bounds>,
+    /// The owners of both at the same times.
+    pub overlay: Overlay,
+}
+
+/// The owners of a trace laid over those of the program, on one clock. Sums can agree where these
+/// do not. The time between two readings of the program's clock is nobody's fault.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Overlay {
+    /// Time in waits for which the program has an owner.
+    pub held_ns: u64,
+    /// The part of it for which the trace has nobody, or another thread.
+    pub missed_ns: u64,
+    /// Time in waits for which the trace has an owner.
+    pub blamed_ns: u64,
+    /// The part of it for which the program has nobody, or another thread.
+    pub wrong_ns: u64,
 }
 
 impl HoldLog {
@@ -77,6 +96,7 @@ impl HoldLog {
         let mut log = Self {
             owners: Vec::new(),
             holds: Vec::new(),
+            uncertainty_ns: clock.uncertainty_ns(),
             has_unseen_acquisitions: false,
         };
         let trace_start_ns = clock.program_time_ns(0);
@@ -116,17 +136,19 @@ impl HoldLog {
     pub fn compare(mut self, run: &Run, lock_class: &str) -> Compared {
         let mut found = Blame::default();
         let mut waits = Vec::new();
-        analyze(&run.trace(), |wait, entities| {
-            let class = entities.lock_class(wait.lock);
-            if class.is_some_and(|class| entities.class_name(class) == lock_class) {
-                let waiter = entities.thread(wait.thread).name.to_string();
-                add_found(&mut found, &waiter, wait, entities);
-                let start_ns = signed(wait.start_ns);
-                waits.push((waiter, start_ns, start_ns + signed(wait.duration_ns)));
-            }
-        })
-        .unwrap_or_else(|error| panic!("{error}"));
+        each_wait(run, lock_class, |wait, entities| {
+            let waiter = entities.thread(wait.thread).name.to_string();
+            add_found(&mut found, &waiter, wait, entities);
+            let start_ns = signed(wait.start_ns);
+            waits.push((waiter, start_ns, start_ns + signed(wait.duration_ns)));
+        });
         self.narrow(&waits);
+        let mut overlay = Overlay::default();
+        each_wait(run, lock_class, |wait, entities| {
+            for part in &wait.contentions {
+                self.lay_over(&mut overlay, part, entities);
+            }
+        });
         let mut truth = Blame::default();
         for (waiter, start_ns, end_ns) in &waits {
             self.add_truth(&mut truth, waiter, *start_ns, *end_ns);
@@ -135,6 +157,36 @@ impl HoldLog {
             waits: waits.len(),
             found,
             truth,
+            overlay,
+        }
+    }
+
+    /// Lays the owner of a part of a wait over the program's.
+    fn lay_over(&self, overlay: &mut Overlay, part: &Contention, entities: &Entities) {
+        let owner = match part.owner {
+            Owner::Thread { thread, .. } => Some(&entities.thread(thread).name),
+            Owner::Free | Owner::Frozen | Owner::Unknown(_) => None,
+        };
+        let start_ns = signed(part.start_ns);
+        let end_ns = start_ns + signed(part.duration_ns);
+        let during =
+            |from_ns: i64, until_ns: i64| length_ns(from_ns.max(start_ns), until_ns.min(end_ns));
+        let unsure_ns = self.uncertainty_ns;
+        let first = (self.holds).partition_point(|hold| hold.left_ns + unsure_ns <= start_ns);
+        let holds = self.holds[first..].iter();
+        let mut right_ns = 0;
+        for hold in holds.take_while(|hold| hold.wanted_ns - unsure_ns < end_ns) {
+            let held_ns = during(hold.acquired_ns + unsure_ns, hold.released_ns - unsure_ns);
+            overlay.held_ns += held_ns;
+            if owner.is_some_and(|owner| **owner == self.owners[hold.by].0) {
+                right_ns += during(hold.wanted_ns - unsure_ns, hold.left_ns + unsure_ns);
+            } else {
+                overlay.missed_ns += held_ns;
+            }
+        }
+        if owner.is_some() {
+            overlay.blamed_ns += part.duration_ns;
+            overlay.wrong_ns += part.duration_ns.saturating_sub(right_ns);
         }
     }
 
@@ -197,12 +249,45 @@ impl HoldLog {
     }
 }
 
+impl Overlay {
+    /// The share of the program's holds that the trace misses.
+    pub fn missed(&self) -> f64 {
+        self.missed_ns as f64 / self.held_ns.max(1) as f64
+    }
+
+    /// The share of the trace's blame that is wrong.
+    pub fn wrong(&self) -> f64 {
+        self.wrong_ns as f64 / self.blamed_ns.max(1) as f64
+    }
+}
+
+impl Display for Overlay {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let [missed, wrong] = [self.missed(), self.wrong()].map(|share| 100.0 * share);
+        write!(
+            f,
+            "{missed:.2} % of holds missed, {wrong:.2} % of blame wrong"
+        )
+    }
+}
+
 impl Bounds {
     /// Adds what somebody else may be blamed for.
     pub fn add(&mut self, other: Self) {
         self.least_ns += other.least_ns;
         self.most_ns += other.most_ns;
     }
+}
+
+/// Finds the waits for objects of a class in the trace of the run.
+fn each_wait(run: &Run, lock_class: &str, mut on_wait: impl FnMut(&Wait, &Entities)) {
+    analyze(&run.trace(), |wait, entities| {
+        let class = entities.lock_class(wait.lock);
+        if class.is_some_and(|class| entities.class_name(class) == lock_class) {
+            on_wait(wait, entities);
+        }
+    })
+    .unwrap_or_else(|error| panic!("{error}"));
 }
 
 fn add_found(found: &mut Blame<u64>, waiter: &str, wait: &Wait, entities: &Entities) {

@@ -58,7 +58,7 @@ pub use contend::{check_compiled, check_contend, check_program, compilations, co
 pub use contention::{Contention, Frame, ThreadRef, Wait};
 pub use demo::check_demo;
 pub use expectation::{Expectation, ExpectedFrame, check_chain, check_innermost, line_of};
-pub use hold_log::{Blame, Bounds, Compared, HoldLog};
+pub use hold_log::{Blame, Bounds, Compared, HoldLog, Overlay};
 pub use jcmd::{jcmd, jcmd_output};
 pub use jdk::Jdk;
 pub use jvm::{Jvm, NEVER_INLINED, Run, RunningJvm};

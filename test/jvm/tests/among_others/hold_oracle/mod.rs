@@ -50,6 +50,9 @@ const MILLISECONDS: Holds = Holds {
 /// A pair of threads, or a method, with less cannot be compared.
 const SHORTEST_BLAME_NS: u64 = 50 * MILLISECOND_NS;
 
+/// How much of an owner's time may be at another place than the program says.
+const MISPLACED: f64 = 0.005;
+
 const MILLIS: u64 = 2_500;
 
 /// A lock, as the scenario calls it.
@@ -88,6 +91,7 @@ fn tenths_of_milliseconds() {
     check(
         &TENTHS,
         &[
+            (Monitor, 8, 0, Tiered),
             (Monitor, 8, 6, Interpreter),
             (Write, 8, 0, C1),
             (Stamped, 64, 0, C2),
@@ -100,6 +104,7 @@ fn milliseconds() {
     check(
         &MILLISECONDS,
         &[
+            (Monitor, 8, 0, C2),
             (Monitor, 64, 6, Tiered),
             (NonFair, 64, 0, Tiered),
             (Stamped, 8, 6, Interpreter),
@@ -152,9 +157,10 @@ fn check_run(holds: &Holds, &(lock, threads, hogs, mode): &Setting) {
         waits,
         found,
         truth,
+        overlay,
     } = &compared;
     println!(
-        "{program:?} {mode:?}: {waits} waits, held {} ms of {}, free {} of {}, unknown {}",
+        "{program:?} {mode:?}: {waits} waits, held {} ms of {}, free {} of {}, unknown {}, {overlay}",
         found.held / MILLISECOND_NS,
         Millis(truth.held),
         found.free / MILLISECOND_NS,
@@ -192,7 +198,12 @@ impl Lock {
 }
 
 fn faults(compared: &Compared, holds: &Holds) -> Vec<String> {
-    let Compared { found, truth, .. } = compared;
+    let Compared {
+        found,
+        truth,
+        overlay,
+        ..
+    } = compared;
     let mut faults = differences(&found.pairs, &truth.pairs, holds.tolerance);
     faults.extend(differences(&found.methods, &truth.methods, holds.tolerance));
     faults.extend(differences(
@@ -200,6 +211,9 @@ fn faults(compared: &Compared, holds: &Holds) -> Vec<String> {
         &BTreeMap::from([("held", truth.held), ("free", truth.free)]),
         holds.total_tolerance,
     ));
+    if overlay.missed().max(overlay.wrong()) > MISPLACED {
+        faults.push(overlay.to_string());
+    }
     faults
 }
 
