@@ -33,24 +33,23 @@ pub(crate) struct Code<'a> {
 pub(crate) struct MonitorExit {
     pub(crate) pc: usize,
     /// The local variable that the preceding instruction loads, unless jumps lead here.
-    pub(crate) loaded: Option<Loaded>,
+    pub(crate) loaded: Option<u16>,
 }
 
-/// A reference that an instruction loads from a local variable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Loaded {
-    pub(crate) pc: usize,
-    pub(crate) local: u16,
-}
-
-/// An entry of an exception table: `start..end` is handled at `handler`.
+/// An entry of an exception table: what `start..end` throws is caught.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Handler {
     pub(crate) start: usize,
     pub(crate) end: usize,
+    pub(crate) catch: Catch,
+}
+
+/// Where throwables of a type are handled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Catch {
     pub(crate) handler: usize,
     /// 0: any throwable.
-    pub(crate) catch_type: u16,
+    pub(crate) throwable: u16,
 }
 
 /// An attribute of code.
@@ -89,8 +88,10 @@ impl<'a> Code<'a> {
             handlers.push(Handler {
                 start: reader.u2()?.into(),
                 end: reader.u2()?.into(),
-                handler: reader.u2()?.into(),
-                catch_type: reader.u2()?,
+                catch: Catch {
+                    handler: reader.u2()?.into(),
+                    throwable: reader.u2()?,
+                },
             });
         }
         let mut attributes = Vec::new();
@@ -140,7 +141,7 @@ impl<'a> Code<'a> {
                 _ => {}
             }
             loaded = match instruction.kind {
-                Kind::LoadReference(local) => Some(Loaded { pc, local }),
+                Kind::LoadReference(local) => Some(local),
                 _ => None,
             };
             mark(&mut self.starts, pc as i64);
@@ -160,13 +161,13 @@ impl<'a> Code<'a> {
             self.is_start(handler.start)
                 && handler.start < handler.end
                 && is_end
-                && self.is_start(handler.handler)
+                && self.is_start(handler.catch.handler)
         };
         if !self.handlers.iter().all(is_sound) {
             return Err(Reason::MalformedCode);
         }
         for handler in &self.handlers {
-            mark(&mut self.targets, handler.handler as i64);
+            mark(&mut self.targets, handler.catch.handler as i64);
         }
         for exit in &mut self.monitor_exits {
             let is_target = self.targets.get(exit.pc).copied().unwrap_or_default();
@@ -210,9 +211,11 @@ impl Handler {
     pub(crate) fn covers(&self, pc: usize) -> bool {
         (self.start..self.end).contains(&pc)
     }
+}
 
-    pub(crate) fn catches_all(&self) -> bool {
-        self.catch_type == 0
+impl Catch {
+    pub(crate) fn is_of_all(self) -> bool {
+        self.throwable == 0
     }
 }
 

@@ -2,51 +2,27 @@
 
 use crate::bytes::{Put, Reader};
 use crate::class_file::ClassFile;
-use crate::code::{AttributeKind, Code, Handler};
+use crate::code::{AttributeKind, Catch, Code, Handler};
 use crate::constant_pool::{Hook, NewConstants};
-use crate::frames::{HandlerFrame, MAX_FRAMES_LEN, move_frames};
+use crate::frames::{HandlerFrame, MAX_FRAMES_LEN, move_frames, move_frames_with_this};
 use crate::hooks::Hooks;
 use crate::instruction::{
-    ALOAD, ALOAD_0, ATHROW, DUP, INVOKESTATIC, Instruction, Kind, LDC_W, MONITOREXIT, SIPUSH,
-    Switch, WIDE, switch_padding,
+    ALOAD, ALOAD_0, ASTORE, ASTORE_0, ATHROW, DUP, INVOKESTATIC, Instruction, Kind, LDC_W,
+    MONITOREXIT, SIPUSH, Switch, local_len, put_local, switch_padding,
 };
 use crate::layout::{Insertion, Layout, to_u2};
 use crate::outcome::{Position, Positions, Reason, Site, SiteKind, Span};
-use crate::plan::{Plan, PlannedSite, Release, ReleaseStub, StubFrame};
+use crate::plan::{Plan, PlannedSite, Release};
 use crate::tables::{Lines, move_lines, move_local_variables, move_type_annotations};
 
-/// `dup` or `aload_0`, the site, `invokestatic`.
-const CALL_LEN: usize = 7;
-/// As above, but `ldc_w` of the class.
-const STATIC_CALL_LEN: usize = 9;
 /// The site, `invokestatic`.
-const AFTER_CALL_LEN: usize = 6;
+const CALL_LEN: usize = 6;
+/// Of the class: `ldc_w`.
+const CLASS_LEN: usize = 3;
 /// Stack of a call: the object and the site.
 const CALL_STACK: u16 = 2;
 /// Stack in the handler of a method's exceptions: the throwable, and a call.
 const UNWINDING_STACK: u16 = 3;
-
-/// Returns the length of a stub.
-fn stub_len(stub: &ReleaseStub) -> usize {
-    // `monitorexit`, `athrow`.
-    2 + match stub.local {
-        0..=3 => 1,
-        4..=0xff => 2,
-        0x100.. => 4,
-    }
-}
-
-fn put_stub(out: &mut Vec<u8>, stub: &ReleaseStub) {
-    match stub.local {
-        local @ 0..=3 => out.put_u1(ALOAD_0 + local as u8),
-        local @ 4..=0xff => out.put(&[ALOAD, local as u8]),
-        local => {
-            out.put(&[WIDE, ALOAD]);
-            out.put_u2(local);
-        }
-    }
-    out.put(&[MONITOREXIT, ATHROW]);
-}
 
 /// A method that was changed.
 #[derive(Debug)]
@@ -66,7 +42,8 @@ pub(crate) fn emit<'a>(
     constants: &mut NewConstants<'a>,
 ) -> Result<Emitted, Reason> {
     let insertions = plan.sites.iter().map(|site| insertion(plan, hooks, site));
-    let layout = Layout::new(&plan.code, insertions.collect());
+    let copy_len = plan.copy_of_this().map_or(0, |copy| 1 + local_len(copy));
+    let layout = Layout::new(&plan.code, copy_len, insertions.collect());
     let emitter = Emitter {
         class,
         plan,
@@ -75,6 +52,7 @@ pub(crate) fn emit<'a>(
         layout,
         lines: Lines::of(&plan.code),
         constants,
+        copy_len,
         code: Vec::new(),
         next_site: first_site,
         sites: Vec::new(),
@@ -90,12 +68,22 @@ pub(crate) fn emit<'a>(
 
 fn insertion(plan: &Plan<'_>, hooks: &Hooks<'_>, site: &PlannedSite) -> Insertion {
     let (before, after) = match site.release {
-        Release::Block(_) if hooks.after_block_exit.is_some() => (CALL_LEN, AFTER_CALL_LEN),
-        Release::Return if plan.method.is_static => (STATIC_CALL_LEN, 0),
-        _ => (CALL_LEN, 0),
+        Release::Block(stub) => {
+            let after = hooks.after_block_exit.map_or(0, |_| CALL_LEN);
+            (spared_len(plan, stub) + 1 + CALL_LEN, after)
+        }
+        Release::Return => (plan.this.map_or(CLASS_LEN, local_len) + CALL_LEN, 0),
     };
     let pc = site.pc;
     Insertion { pc, before, after }
+}
+
+/// Returns the length of the copying of the object to a local variable, if a release needs that.
+fn spared_len(plan: &Plan<'_>, stub: usize) -> usize {
+    match plan.spare_of(stub) {
+        Some(spare) => 1 + local_len(spare),
+        None => 0,
+    }
 }
 
 struct Emitter<'p, 'a> {
@@ -106,6 +94,8 @@ struct Emitter<'p, 'a> {
     layout: Layout,
     lines: Lines,
     constants: &'p mut NewConstants<'a>,
+    /// Length of the copying of `this` at the start.
+    copy_len: usize,
     code: Vec<u8>,
     next_site: u32,
     sites: Vec<Site>,
@@ -120,6 +110,11 @@ struct Emitter<'p, 'a> {
 
 impl<'a> Emitter<'_, 'a> {
     fn emit(mut self) -> Result<Emitted, Reason> {
+        if let Some(copy) = self.plan.copy_of_this() {
+            self.note(Position::Bci(0), true)?;
+            self.code.put_u1(ALOAD_0);
+            put_local(&mut self.code, ASTORE, ASTORE_0, copy);
+        }
         self.emit_instructions()?;
         self.add_protection()?;
         self.move_handlers()?;
@@ -161,8 +156,14 @@ impl<'a> Emitter<'_, 'a> {
         let line = self.lines.at(site.pc);
         let number = self.add_site(kind, Some(bci), line);
         match site.release {
-            Release::Block(_) => self.code.put_u1(DUP),
-            Release::Return => self.put_method_monitor()?,
+            Release::Block(stub) => {
+                self.code.put_u1(DUP);
+                if let Some(spare) = self.plan.spare_of(stub) {
+                    put_local(&mut self.code, ASTORE, ASTORE_0, spare);
+                    self.code.put_u1(DUP);
+                }
+            }
+            Release::Return => self.put_method_monitor(),
         }
         self.put_call(number, hook)?;
         self.note(position, false)?;
@@ -188,14 +189,14 @@ impl<'a> Emitter<'_, 'a> {
     }
 
     /// Loads the monitor of the method itself.
-    fn put_method_monitor(&mut self) -> Result<(), Reason> {
-        if self.plan.method.is_static {
-            self.code.put_u1(LDC_W);
-            self.code.put_u2(self.class.this_class);
-        } else {
-            self.code.put_u1(ALOAD_0);
+    fn put_method_monitor(&mut self) {
+        match self.plan.this {
+            Some(this) => put_local(&mut self.code, ALOAD, ALOAD_0, this),
+            None => {
+                self.code.put_u1(LDC_W);
+                self.code.put_u2(self.class.this_class);
+            }
         }
-        Ok(())
     }
 
     fn put_call(&mut self, site: u32, hook: Hook) -> Result<(), Reason> {
@@ -290,43 +291,41 @@ impl<'a> Emitter<'_, 'a> {
     /// Adds handlers that send any throwable of a call before a `monitorexit` to a stub, before any
     /// other handler.
     fn add_protection(&mut self) -> Result<(), Reason> {
-        let stubs = &self.plan.stubs;
-        let mut starts = Vec::with_capacity(stubs.len());
+        let mut starts = Vec::with_capacity(self.plan.stubs.len());
         let mut start = self.layout.len();
-        for (stub, _) in stubs {
+        for stub in &self.plan.stubs {
             starts.push(start);
-            start += stub_len(stub);
+            // Load, `monitorexit`, `athrow`.
+            start += local_len(stub.kind.local) + 2;
         }
         for site in &self.plan.sites {
             let Some(stub) = site.stub() else { continue };
-            let index = stubs.binary_search_by_key(&stub, |&(stub, _)| stub).ok();
-            let handler = index.and_then(|i| starts.get(i)).copied();
+            let handler = starts.get(stub).copied();
             self.handlers.push(Handler {
-                start: self.layout.target(site.pc)?,
+                start: self.layout.target(site.pc)? + spared_len(self.plan, stub),
                 end: self.layout.instruction(site.pc)?,
-                handler: handler.ok_or(Reason::MalformedCode)?,
-                catch_type: 0,
+                catch: Catch {
+                    handler: handler.ok_or(Reason::MalformedCode)?,
+                    throwable: 0,
+                },
             });
         }
         Ok(())
     }
 
-    /// Moves the handlers of the original. No handler that releases a monitor may get a throwable
-    /// from code after the release: such a method would not be compiled.
+    /// Moves the handlers of the original. None that releases a monitor may get a throwable from code
+    /// after the release: such a method would not be compiled.
     fn move_handlers(&mut self) -> Result<(), Reason> {
         let plan = self.plan;
         for handler in &plan.code.handlers {
             self.moved_handlers.push(self.handlers.len());
-            let target = self.layout.target(handler.handler)?;
+            let catch = self.moved(handler.catch)?;
             let mut start = self.layout.target(handler.start)?;
-            if handler.catches_all() && plan.is_release_handler(handler.handler) {
-                for hole in self.holes(handler)? {
-                    self.add_handler(start, hole.start, target, handler.catch_type);
-                    start = hole.end;
-                }
+            for hole in self.holes(handler)? {
+                self.add_handler(start, hole.start, catch);
+                start = hole.end;
             }
-            let end = self.layout.end(handler.end)?;
-            self.add_handler(start, end, target, handler.catch_type);
+            self.add_handler(start, self.layout.end(handler.end)?, catch);
             if self.handlers.len() > usize::from(u16::MAX) {
                 return Err(Reason::TooLarge);
             }
@@ -334,9 +333,22 @@ impl<'a> Emitter<'_, 'a> {
         Ok(())
     }
 
-    /// Returns the calls in the range of a handler that releases a monitor during which the monitor
-    /// is not owned.
+    fn moved(&self, catch: Catch) -> Result<Catch, Reason> {
+        Ok(Catch {
+            handler: self.layout.target(catch.handler)?,
+            ..catch
+        })
+    }
+
+    /// Returns the calls in the range of a handler during which the thread does not own all the
+    /// monitors that it owns in the handler.
     fn holes(&self, handler: &Handler) -> Result<Vec<std::ops::Range<usize>>, Reason> {
+        let Some(flow) = &self.plan.flow else {
+            return Ok(Vec::new());
+        };
+        let wanted = flow.owned(handler.catch.handler);
+        // A monitor that the handler releases is missing.
+        let lacks = |pc| flow.owned(pc).is_some_and(|owned| Some(owned) < wanted);
         let sites = &self.plan.sites;
         let first = sites.partition_point(|site| site.pc < handler.start);
         let sites = sites.get(first..).unwrap_or_default().iter();
@@ -344,56 +356,42 @@ impl<'a> Emitter<'_, 'a> {
         for site in sites.take_while(|site| site.pc < handler.end) {
             let release = self.layout.instruction(site.pc)?;
             match site.release {
-                Release::Return => holes.push(self.layout.target(site.pc)?..release),
-                Release::Block(stub) => {
-                    let is_inside = site.pc + 1 < handler.end;
-                    if self.calls_after && is_inside && stub.handler.pc == handler.handler {
+                Release::Return if lacks(site.pc) => {
+                    holes.push(self.layout.target(site.pc)?..release);
+                }
+                Release::Block(_) if self.calls_after && site.pc + 1 < handler.end => {
+                    if lacks(site.pc + 1) {
                         holes.push(release + 1..self.layout.target(site.pc + 1)?);
                     }
                 }
+                _ => {}
             }
         }
         Ok(holes)
     }
 
     /// Adds a handler unless it handles nothing.
-    fn add_handler(&mut self, start: usize, end: usize, handler: usize, catch_type: u16) {
+    fn add_handler(&mut self, start: usize, end: usize, catch: Catch) {
         if start < end {
-            self.handlers.push(Handler {
-                start,
-                end,
-                handler,
-                catch_type,
-            });
+            self.handlers.push(Handler { start, end, catch });
         }
     }
 
-    /// Appends code that releases monitors and calls nothing. The handlers of the throwables that
-    /// the original handlers rethrow also handle the throwables that it rethrows.
+    /// Appends code that releases monitors and calls nothing.
     fn append_stubs(&mut self) -> Result<(), Reason> {
         let plan = self.plan;
-        for (stub, frame) in &plan.stubs {
-            let original = stub.handler.pc;
+        for stub in &plan.stubs {
             let start = to_u2(self.code.len())?;
-            self.note(Position::Bci(to_u2(original)?), true)?;
-            put_stub(&mut self.code, stub);
+            self.note(Position::Bci(to_u2(stub.pc)?), true)?;
+            put_local(&mut self.code, ALOAD, ALOAD_0, stub.kind.local);
+            self.code.put(&[MONITOREXIT, ATHROW]);
             let end = self.code.len();
-            for handler in plan.outer_handlers(&stub.handler) {
-                let target = self.layout.target(handler.handler)?;
-                self.add_handler(end - 1, end, target, handler.catch_type);
+            for &catch in &stub.kind.handlers {
+                let catch = self.moved(catch)?;
+                self.add_handler(end - 1, end, catch);
             }
-            self.append_line(start, self.lines.at(original));
-            let frame = match frame {
-                StubFrame::Needed => {
-                    let this = plan.this_in_unwinding();
-                    HandlerFrame::with_objects(this.into_iter().chain([stub.local]))
-                }
-                StubFrame::OfHandler => {
-                    let frame = plan.facts.handler(original);
-                    frame.ok_or(Reason::MalformedCode)?.clone()
-                }
-            };
-            self.append_frame(start, frame)?;
+            self.append_line(start, self.lines.at(stub.pc));
+            self.append_frame(start, stub.frame.clone())?;
         }
         Ok(())
     }
@@ -405,12 +403,16 @@ impl<'a> Emitter<'_, 'a> {
         self.note(Position::Unwinding, true)?;
         let line = self.lines.at(0);
         let number = self.add_site(SiteKind::MethodUnwind, None, line);
-        self.put_method_monitor()?;
+        self.put_method_monitor();
         self.put_call(number, Hook::Method)?;
         self.code.put_u1(ATHROW);
-        self.add_handler(0, handler, handler, 0);
+        let throwable = 0;
+        self.add_handler(self.copy_len, handler, Catch { handler, throwable });
         self.append_line(start, line);
-        let frame = HandlerFrame::with_objects(self.plan.this_in_unwinding());
+        let mut frame = HandlerFrame::of_any_throwable();
+        if let Some(this) = self.plan.this {
+            frame.add_object(this).ok_or(Reason::MalformedCode)?;
+        }
         self.append_frame(start, frame)?;
         Ok(())
     }
@@ -433,16 +435,16 @@ impl<'a> Emitter<'_, 'a> {
         to_u2(self.code.len())?;
         let mut out = Vec::with_capacity(self.code.len() + 64);
         out.put_u2(self.max_stack()?);
-        out.put_u2(code.max_locals);
+        out.put_u2(self.plan.max_locals()?);
         out.put_u4(self.code.len() as u32);
         out.put(&self.code);
         let count = u16::try_from(self.handlers.len()).map_err(|_| Reason::TooLarge)?;
         out.put_u2(count);
         for handler in &self.handlers {
-            for position in [handler.start, handler.end, handler.handler] {
+            for position in [handler.start, handler.end, handler.catch.handler] {
                 out.put_u2(to_u2(position)?);
             }
-            out.put_u2(handler.catch_type);
+            out.put_u2(handler.catch.throwable);
         }
         self.put_attributes(&mut out, code)?;
         Ok(out)
@@ -467,7 +469,7 @@ impl<'a> Emitter<'_, 'a> {
             let bytes = match attribute.kind {
                 AttributeKind::Other => attribute.bytes,
                 kind => {
-                    moved = self.moved(kind, attribute.bytes)?;
+                    moved = self.moved_table(kind, attribute.bytes)?;
                     &moved
                 }
             };
@@ -475,18 +477,28 @@ impl<'a> Emitter<'_, 'a> {
         }
         if adds_frames {
             let name = self.constants.utf8(b"StackMapTable")?;
-            let frames = self.moved(AttributeKind::Frames, &[])?;
+            let frames = self.moved_table(AttributeKind::Frames, &[])?;
             put_attribute(out, name, &frames);
         }
         Ok(())
     }
 
-    fn moved(&mut self, kind: AttributeKind, bytes: &[u8]) -> Result<Vec<u8>, Reason> {
+    fn moved_table(&mut self, kind: AttributeKind, bytes: &[u8]) -> Result<Vec<u8>, Reason> {
         let layout = &self.layout;
         match kind {
             AttributeKind::Frames => {
-                let appended = &self.appended_frames;
-                move_frames(&self.plan.code, layout, None, appended, self.constants)
+                let (plan, appended) = (self.plan, &self.appended_frames);
+                let code = &plan.code;
+                match plan.copy_of_this() {
+                    None => move_frames(code, layout, None, appended, self.constants),
+                    Some(copy) => {
+                        let (class, method) = (self.class, &plan.method);
+                        let constants = &mut *self.constants;
+                        move_frames_with_this(
+                            class, method, code, layout, copy, appended, constants,
+                        )
+                    }
+                }
             }
             AttributeKind::LineNumbers => {
                 // Into the first table, if there are several.

@@ -1,12 +1,16 @@
 //! Stack map frames (JVMS 4.7.4): moved, and written for handlers that are appended.
 
+use std::collections::HashMap;
+
 use crate::bytes::{Put, Reader};
 use crate::class_file::{ClassFile, Method};
 use crate::code::Code;
-use crate::constant_pool::NewConstants;
+use crate::constant_pool::{ConstantPool, NewConstants};
 use crate::layout::Layout;
 use crate::outcome::Reason;
 
+/// The tag of a frame with all local variables and the whole stack.
+const FULL: u8 = 255;
 const OBJECT: u8 = 7;
 const UNINITIALIZED: u8 = 8;
 
@@ -25,6 +29,7 @@ pub(crate) enum Type<'a> {
 
 impl<'a> Type<'a> {
     const TOP: Self = Self::Tag(0);
+    const NULL: Self = Self::Tag(5);
     const UNINITIALIZED_THIS: Self = Self::Tag(6);
 
     fn read(reader: &mut Reader<'a>) -> Result<Self, Reason> {
@@ -39,6 +44,28 @@ impl<'a> Type<'a> {
     /// Returns whether it is an initialized object.
     fn is_object(self) -> bool {
         matches!(self, Self::Class(_) | Self::Named(_))
+    }
+
+    /// Returns the type of a value that has both types, as far as no class hierarchy is needed.
+    fn and(self, other: Self, pool: &ConstantPool<'a>) -> Option<Self> {
+        let (name, other_name) = (self.name(pool), other.name(pool));
+        let is_any = |name| name == Some(b"java/lang/Object".as_slice());
+        match (self, other) {
+            (known, same) if known == same || name.is_some() && name == other_name => Some(known),
+            (Self::TOP, known) | (known, Self::TOP) => Some(known),
+            (Self::NULL, object) | (object, Self::NULL) => object.is_object().then_some(Self::NULL),
+            (known, _) if known.is_object() && is_any(other_name) => Some(known),
+            (_, known) if known.is_object() && is_any(name) => Some(known),
+            _ => None,
+        }
+    }
+
+    fn name(self, pool: &ConstantPool<'a>) -> Option<&'a [u8]> {
+        match self {
+            Self::Class(index) => pool.class_name(index),
+            Self::Named(name) => Some(name),
+            _ => None,
+        }
     }
 
     /// Returns the number of local variables that it takes.
@@ -156,25 +183,28 @@ fn read_types<'a>(reader: &mut Reader<'a>, count: u16) -> Result<Vec<Type<'a>>, 
 /// The verifier's knowledge at the begin of a handler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HandlerFrame<'a> {
+    /// By index; after a double or long, the one that it takes as well is `TOP`.
     locals: Vec<Type<'a>>,
     /// The throwable, the only value on the stack.
     thrown: Type<'a>,
 }
 
 impl<'a> HandlerFrame<'a> {
-    /// Creates the frame of a handler for everything that needs objects only in these local
-    /// variables.
-    pub(crate) fn with_objects(needed: impl IntoIterator<Item = u16>) -> Self {
-        let mut locals = Vec::new();
-        for local in needed {
-            let len = locals.len().max(usize::from(local) + 1);
-            locals.resize(len, Type::TOP);
-            if let Some(local) = locals.get_mut(usize::from(local)) {
-                *local = Type::Named(b"java/lang/Object");
-            }
+    fn new(locals: &[Type<'a>], thrown: Type<'a>) -> Self {
+        let mut by_index = Vec::new();
+        for &local in locals {
+            by_index.push(local);
+            by_index.resize(by_index.len() + local.size() - 1, Type::TOP);
         }
-        let thrown = Type::Named(b"java/lang/Throwable");
-        Self { locals, thrown }
+        Self {
+            locals: by_index,
+            thrown,
+        }
+    }
+
+    /// Creates the frame of a handler for everything that needs no local variable.
+    pub(crate) fn of_any_throwable() -> Self {
+        Self::new(&[], Type::Named(b"java/lang/Throwable"))
     }
 
     /// Creates the frame of a handler for a class of throwables that needs the method's parameters.
@@ -183,22 +213,36 @@ impl<'a> HandlerFrame<'a> {
         method: &Method<'a>,
         thrown: &'a [u8],
     ) -> Result<Self, Reason> {
-        Ok(Self {
-            locals: initial_locals(class, method)?,
-            thrown: Type::Named(thrown),
-        })
+        let locals = initial_locals(class, method)?;
+        Ok(Self::new(&locals, Type::Named(thrown)))
     }
 
-    /// Returns whether a local variable has an initialized object.
-    pub(crate) fn has_object(&self, local: u16) -> bool {
-        let mut index = 0;
-        for &entry in &self.locals {
-            if index == usize::from(local) {
-                return entry.is_object();
-            }
-            index += entry.size();
+    /// Adds what another frame says of the same local variables. Returns `None` if they contradict
+    /// each other.
+    pub(crate) fn add(&mut self, other: &Self, pool: &ConstantPool<'a>) -> Option<()> {
+        let len = self.locals.len().max(other.locals.len());
+        self.locals.resize(len, Type::TOP);
+        for (local, &added) in self.locals.iter_mut().zip(&other.locals) {
+            *local = local.and(added, pool)?;
         }
-        false
+        Some(())
+    }
+
+    /// Adds that a local variable has an object. Returns `None` if the frame says something else.
+    pub(crate) fn add_object(&mut self, local: u16) -> Option<()> {
+        let index = usize::from(local);
+        let len = self.locals.len().max(index + 1);
+        self.locals.resize(len, Type::TOP);
+        let before = index.checked_sub(1).and_then(|i| self.locals.get(i));
+        let is_second_half = before.is_some_and(|before| before.size() > 1);
+        match self.locals.get_mut(index)? {
+            known if known.is_object() || *known == Type::NULL => Some(()),
+            unknown if *unknown == Type::TOP && !is_second_half => {
+                *unknown = Type::Named(b"java/lang/Object");
+                Some(())
+            }
+            _ => None,
+        }
     }
 
     /// Returns whether the object under construction is not initialized yet. Frames that do not
@@ -249,8 +293,7 @@ impl<'a> Facts<'a> {
             if let Some(thrown) = thrown
                 && wanted.binary_search(&pc).is_ok()
             {
-                let locals = locals.clone();
-                let frame = HandlerFrame { locals, thrown };
+                let frame = HandlerFrame::new(&locals, thrown);
                 kept_len += frame.max_len();
                 facts.handlers.push((pc, frame));
             }
@@ -275,6 +318,25 @@ pub(crate) const MAX_FRAMES_LEN: usize = 1 << 15;
 
 fn begin_with_object(locals: &[Type<'_>]) -> bool {
     locals.first().is_some_and(|first| first.is_object())
+}
+
+/// Returns, for each frame of a constructor, whether the object under construction is not
+/// initialized yet.
+pub(crate) fn frames_before_super<'a>(
+    class: &ClassFile<'a>,
+    method: &Method<'a>,
+    code: &Code<'a>,
+) -> Result<HashMap<usize, bool>, Reason> {
+    let mut locals = initial_locals(class, method)?;
+    let mut frames = HashMap::new();
+    if let Some(table) = code.frames() {
+        let mut differences = Differences::new(table.bytes)?;
+        while let Some(Difference { pc, kind }) = differences.next()? {
+            apply(kind, &mut locals)?;
+            frames.insert(pc, locals.contains(&Type::UNINITIALIZED_THIS));
+        }
+    }
+    Ok(frames)
 }
 
 /// Applies a frame to `locals`. Returns the value on the stack, if it is one.
@@ -400,19 +462,61 @@ pub(crate) fn move_frames<'a>(
             put_difference(out, delta, &difference.kind, layout, constants)?;
         }
     }
+    put_appended(&mut writer, layout, appended, constants)?;
+    Ok(writer.finish())
+}
+
+/// Writes frames as [`move_frames`] does, with `this` in one more local variable, which the method's
+/// own code does not have.
+pub(crate) fn move_frames_with_this<'a>(
+    class: &ClassFile<'a>,
+    method: &Method<'a>,
+    code: &Code<'a>,
+    layout: &Layout,
+    copy: u16,
+    appended: &[(u16, HandlerFrame<'a>)],
+    constants: &mut NewConstants<'a>,
+) -> Result<Vec<u8>, Reason> {
+    /// A longer table means a class made to exhaust memory.
+    const MAX_LEN: usize = 1 << 20;
+    let mut writer = FrameWriter::new();
+    let mut locals = initial_locals(class, method)?;
+    if let Some(table) = code.frames() {
+        let mut differences = Differences::new(table.bytes)?;
+        while let Some(Difference { pc, kind }) = differences.next()? {
+            let stack = match &kind {
+                DifferenceKind::Stack(value) => vec![*value],
+                DifferenceKind::Full { stack, .. } => stack.clone(),
+                _ => Vec::new(),
+            };
+            apply(kind, &mut locals)?;
+            let mut frame = HandlerFrame::new(&locals, Type::TOP);
+            frame.locals.resize(copy.into(), Type::TOP);
+            frame.locals.push(Type::Class(class.this_class));
+            let delta = writer.delta(layout.target_u2(pc)?)?;
+            let out = &mut writer.bytes;
+            put_full(out, delta, &frame.locals, &stack, layout, constants)?;
+            if out.len() > MAX_LEN {
+                return Err(Reason::TooLarge);
+            }
+        }
+    }
+    put_appended(&mut writer, layout, appended, constants)?;
+    Ok(writer.finish())
+}
+
+fn put_appended<'a>(
+    writer: &mut FrameWriter,
+    layout: &Layout,
+    appended: &[(u16, HandlerFrame<'a>)],
+    constants: &mut NewConstants<'a>,
+) -> Result<(), Reason> {
     for (pc, frame) in appended {
         let delta = writer.delta(*pc)?;
-        let out = &mut writer.bytes;
-        put_full(
-            out,
-            delta,
-            &frame.locals,
-            &[frame.thrown],
-            layout,
-            constants,
-        )?;
+        let (out, stack) = (&mut writer.bytes, &[frame.thrown]);
+        put_full(out, delta, &frame.locals, stack, layout, constants)?;
     }
-    Ok(writer.finish())
+    Ok(())
 }
 
 fn put_difference<'a>(
@@ -443,7 +547,9 @@ fn put_difference<'a>(
             }
         }
         DifferenceKind::Full { locals, stack } => {
-            put_full(out, delta, locals, stack, layout, constants)?;
+            put_tag(out, FULL, delta);
+            put_types(out, locals, layout, constants)?;
+            put_types(out, stack, layout, constants)?;
         }
     }
     Ok(())
@@ -454,6 +560,7 @@ fn put_tag(out: &mut Vec<u8>, tag: u8, delta: u16) {
     out.put_u2(delta);
 }
 
+/// Writes a frame with local variables by index.
 fn put_full<'a>(
     out: &mut Vec<u8>,
     delta: u16,
@@ -462,12 +569,25 @@ fn put_full<'a>(
     layout: &Layout,
     constants: &mut NewConstants<'a>,
 ) -> Result<(), Reason> {
-    put_tag(out, 255, delta);
-    for types in [locals, stack] {
-        out.put_u2(u16::try_from(types.len()).map_err(|_| Reason::TooLarge)?);
-        for value in types {
-            value.write(out, layout, constants)?;
-        }
+    let mut entries = Vec::with_capacity(locals.len());
+    let mut rest = locals;
+    while let Some(&local) = rest.first() {
+        entries.push(local);
+        rest = rest.get(local.size()..).unwrap_or_default();
     }
-    Ok(())
+    put_tag(out, FULL, delta);
+    put_types(out, &entries, layout, constants)?;
+    put_types(out, stack, layout, constants)
+}
+
+fn put_types<'a>(
+    out: &mut Vec<u8>,
+    types: &[Type<'a>],
+    layout: &Layout,
+    constants: &mut NewConstants<'a>,
+) -> Result<(), Reason> {
+    out.put_u2(u16::try_from(types.len()).map_err(|_| Reason::TooLarge)?);
+    types
+        .iter()
+        .try_for_each(|value| value.write(out, layout, constants))
 }

@@ -1,12 +1,16 @@
 //! Instructions of the Java virtual machine (JVMS 6.5): their length and role.
 
-use crate::bytes::Reader;
+use crate::bytes::{Put, Reader};
 use crate::outcome::Reason;
 
 pub(crate) const ALOAD: u8 = 0x19;
 pub(crate) const ALOAD_0: u8 = 0x2a;
+pub(crate) const ASTORE: u8 = 0x3a;
+pub(crate) const ASTORE_0: u8 = 0x4b;
 pub(crate) const ATHROW: u8 = 0xbf;
 pub(crate) const DUP: u8 = 0x59;
+pub(crate) const GOTO: u8 = 0xa7;
+pub(crate) const GOTO_W: u8 = 0xc8;
 pub(crate) const INVOKESTATIC: u8 = 0xb8;
 pub(crate) const LDC_W: u8 = 0x13;
 pub(crate) const MONITOREXIT: u8 = 0xc3;
@@ -24,9 +28,15 @@ pub(crate) struct Instruction {
 /// The role of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
+    MonitorEnter,
     MonitorExit,
     Return,
     Throw,
+    /// From a subroutine.
+    Ret,
+    New,
+    /// Of the method with this constant.
+    InvokeSpecial(u16),
     /// To a target at this offset from the instruction, in 16 bits: a jump, or a `jsr`.
     Jump(i16),
     /// The same in 32 bits.
@@ -90,24 +100,26 @@ pub(crate) fn decode(code: &[u8], pc: usize) -> Result<Instruction, Reason> {
         0x84 => (3, Kind::Store(reader.u1()?.into())),
         0x85..=0x98 => (1, Kind::Other),
         0x99..=0xa8 | 0xc6 | 0xc7 => (3, Kind::Jump(reader.u2()?.cast_signed())),
-        0xa9 => (2, Kind::Other),
+        0xa9 => (2, Kind::Ret),
         0xaa => switch(&mut reader, pc, true)?,
         0xab => switch(&mut reader, pc, false)?,
         0xac..=0xb1 => (1, Kind::Return),
+        0xb7 => (3, Kind::InvokeSpecial(reader.u2()?)),
         0xb2..=0xb8 => (3, Kind::Other),
         0xb9 | 0xba => (5, Kind::Other),
-        0xbb | 0xbd | 0xc0 | 0xc1 => (3, Kind::Other),
+        0xbb => (3, Kind::New),
+        0xbd | 0xc0 | 0xc1 => (3, Kind::Other),
         0xbc => (2, Kind::Other),
         0xbe => (1, Kind::Other),
         ATHROW => (1, Kind::Throw),
-        0xc2 => (1, Kind::Other),
+        0xc2 => (1, Kind::MonitorEnter),
         MONITOREXIT => (1, Kind::MonitorExit),
         WIDE => match reader.u1()? {
             0x15..=0x18 => (4, Kind::Move),
             ALOAD => (4, Kind::LoadReference(reader.u2()?)),
             0x36..=0x3a => (4, Kind::Store(reader.u2()?)),
             0x84 => (6, Kind::Store(reader.u2()?)),
-            0xa9 => (4, Kind::Other),
+            0xa9 => (4, Kind::Ret),
             _ => return Err(Reason::MalformedCode),
         },
         0xc5 => (4, Kind::Other),
@@ -118,6 +130,27 @@ pub(crate) fn decode(code: &[u8], pc: usize) -> Result<Instruction, Reason> {
         return Err(Reason::MalformedCode);
     }
     Ok(Instruction { len, kind })
+}
+
+/// Writes a load (`ALOAD`, `ALOAD_0`) or store (`ASTORE`, `ASTORE_0`) of a reference.
+pub(crate) fn put_local(out: &mut Vec<u8>, opcode: u8, opcode_0: u8, local: u16) {
+    match local {
+        0..=3 => out.put_u1(opcode_0 + local as u8),
+        4..=0xff => out.put(&[opcode, local as u8]),
+        0x100.. => {
+            out.put(&[WIDE, opcode]);
+            out.put_u2(local);
+        }
+    }
+}
+
+/// Returns the length of such a load or store.
+pub(crate) fn local_len(local: u16) -> usize {
+    match local {
+        0..=3 => 1,
+        4..=0xff => 2,
+        0x100.. => 4,
+    }
 }
 
 /// Returns the number of bytes between the byte of a switch at `pc` and its operands.

@@ -26,11 +26,12 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Creates the layout; the insertions are in order of their positions.
-    pub(crate) fn new(code: &Code<'_>, insertions: Vec<Insertion>) -> Self {
+    /// Creates the layout; the insertions are in order of their positions. No jump leads to the
+    /// `start` bytes before the code.
+    pub(crate) fn new(code: &Code<'_>, start: usize, insertions: Vec<Insertion>) -> Self {
         let mut targets = Vec::with_capacity(code.bytes.len() + 1);
         let mut pending = insertions.iter().peekable();
-        let mut new_pc = 0;
+        let mut new_pc = start;
         for (pc, instruction) in code.instructions() {
             let insertion = pending.next_if(|insertion| insertion.pc == pc);
             let (before, after) = insertion.map_or((0, 0), |i| (i.before, i.after));

@@ -63,6 +63,7 @@ mod class_file;
 mod code;
 mod constant_pool;
 mod emit;
+mod flow;
 mod frames;
 mod hooks;
 mod instruction;

@@ -133,15 +133,14 @@ pub struct LeftAlone<'a> {
 pub enum Reason {
     /// A synchronized method is native.
     Native,
-    /// Something other than `this` is stored in local variable 0 of a synchronized method, or a
-    /// frame does not have it.
-    ThisOverwritten,
     /// A static synchronized method, in a class of a version before 49: it has no class literals.
     NoClassLiterals,
-    /// A `monitorexit` without a handler that would also release the monitor, so that the target
-    /// for throwables of the hook is unknown; or one in a constructor, before the call of the
-    /// superclass's.
-    Unprotected,
+    /// The number of monitors that a method's blocks own depends on the way to an instruction, or is
+    /// not 0 at a return.
+    Unstructured,
+    /// A `monitorexit` whose throwables go on to handlers with contradictory frames, or which is in a
+    /// constructor, perhaps before the call of the superclass's.
+    UnknownFrame,
     /// A jump would become longer than 32 KiB.
     JumpTooLong,
     /// The code, or one of its tables, would become longer than 64 KiB or have too many entries.
@@ -163,9 +162,9 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Native => "native method",
-            Self::ThisOverwritten => "local variable 0 is not always this",
             Self::NoClassLiterals => "class file version without class literals",
-            Self::Unprotected => "release without a handler",
+            Self::Unstructured => "acquisitions and releases do not match",
+            Self::UnknownFrame => "frame of a handler unknown",
             Self::JumpTooLong => "jump of more than 32 KiB",
             Self::TooLarge => "code or table too large",
             Self::PoolFull => "constant pool full",

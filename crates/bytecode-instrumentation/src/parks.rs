@@ -212,6 +212,7 @@ fn set_owner<'a>(
     }
     let layout = Layout::new(
         &code,
+        0,
         vec![Insertion {
             pc: 0,
             before: BODY.into(),
@@ -237,10 +238,10 @@ fn set_owner<'a>(
         out.put_u2(part);
     }
     for original in &code.handlers {
-        for pc in [original.start, original.end, original.handler] {
+        for pc in [original.start, original.end, original.catch.handler] {
             out.put_u2(to_u2(pc + usize::from(BODY))?);
         }
-        out.put_u2(original.catch_type);
+        out.put_u2(original.catch.throwable);
     }
 
     let of_overflow = HandlerFrame::with_parameters(class, method, STACK_OVERFLOW)?;

@@ -1,9 +1,12 @@
 //! The releases of a method that can call a hook.
 
+use std::collections::{HashMap, HashSet};
+
 use crate::class_file::{ClassFile, Method};
-use crate::code::{Code, Handler, MonitorExit};
-use crate::frames::Facts;
-use crate::instruction::{Kind, decode};
+use crate::code::{Catch, Code};
+use crate::flow::Flow;
+use crate::frames::{Facts, HandlerFrame, frames_before_super};
+use crate::instruction::Kind;
 use crate::outcome::{LeftAlone, Reason};
 
 /// The changes of a method.
@@ -14,13 +17,15 @@ pub(crate) struct Plan<'a> {
     /// In order of their positions.
     pub(crate) sites: Vec<PlannedSite>,
     /// The code to append, in order.
-    pub(crate) stubs: Vec<(ReleaseStub, StubFrame)>,
-    /// In order of their positions.
-    pub(crate) release_handlers: Vec<ReleaseHandler>,
-    pub(crate) facts: Facts<'a>,
+    pub(crate) stubs: Vec<ReleaseStub<'a>>,
+    /// `None` if the method has no blocks, or their monitors cannot be counted.
+    pub(crate) flow: Option<Flow>,
     /// The method is synchronized, and its own release calls a hook: also where an exception
     /// leaves it.
     pub(crate) unwinds: bool,
+    /// The local variable with `this` if unwinding needs it: 0, or a new one to which the method
+    /// copies it at its start.
+    pub(crate) this: Option<u16>,
 }
 
 /// A release that is to call a hook.
@@ -32,44 +37,36 @@ pub(crate) struct PlannedSite {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Release {
-    /// A `monitorexit`. Throwables of the hook go to the stub.
-    Block(ReleaseStub),
+    /// A `monitorexit`. Throwables of the hook go to the stub with this index.
+    Block(usize),
     /// A return from a synchronized method.
     Return,
 }
 
-/// Code to be appended that releases the monitor of the object in a local variable and rethrows, as
-/// a handler of the method does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct ReleaseStub {
-    pub(crate) handler: ReleaseHandler,
-    pub(crate) local: u16,
-}
-
-/// The local variables in a stub's frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum StubFrame {
-    /// Only the objects that are needed.
-    Needed,
-    /// The same as in the handler's frame.
-    OfHandler,
-}
-
-/// A handler that releases a monitor and rethrows: compilers write one for each synchronized block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct ReleaseHandler {
+/// Code to be appended that releases a monitor and rethrows. Releases of the same kind share it.
+#[derive(Debug)]
+pub(crate) struct ReleaseStub<'a> {
+    /// The first of these releases.
     pub(crate) pc: usize,
-    /// Its `athrow`, which ends it.
-    pub(crate) throw: usize,
-    /// The local variable from which it loads the object.
-    local: u16,
-    /// It stores something before the release.
-    stores: bool,
+    pub(crate) kind: StubKind,
+    pub(crate) frame: HandlerFrame<'a>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct StubKind {
+    /// The local variable with the object.
+    pub(crate) local: u16,
+    /// The number of the monitor among those that the method's blocks own.
+    monitor: u16,
+    /// Where throwables get to once the monitor is released, by type.
+    pub(crate) handlers: Vec<Catch>,
+    /// The object under construction is perhaps not initialized.
+    is_before_super: bool,
 }
 
 impl PlannedSite {
     /// Returns the target of the hook's throwables, before a `monitorexit`.
-    pub(crate) fn stub(&self) -> Option<ReleaseStub> {
+    pub(crate) fn stub(&self) -> Option<usize> {
         match self.release {
             Release::Block(stub) => Some(stub),
             Release::Return => None,
@@ -105,30 +102,32 @@ impl<'a> Plan<'a> {
             }
         };
         let blocks = code.monitor_exits.len();
+        if blocks == 0 && !method.is_synchronized {
+            return None;
+        }
         let mut plan = Self {
             method,
             code,
             sites: Vec::new(),
             stubs: Vec::new(),
-            release_handlers: Vec::new(),
-            facts: Facts::default(),
+            flow: None,
             unwinds: false,
+            this: None,
         };
-        if blocks == 0 && !method.is_synchronized {
-            return None;
-        }
-        if let Err(reason) = plan.read(class) {
+        if let Err(reason) = plan.check() {
             leave(blocks, method.is_synchronized, reason);
             return None;
         }
         if method.is_synchronized {
-            match plan.obstacle_to_method_exits(class) {
-                Some(reason) => leave(0, true, reason),
-                None => plan.unwinds = true,
+            match plan.add_unwinding(class) {
+                Ok(()) => {}
+                Err(reason) => leave(0, true, reason),
             }
         }
-        plan.add_blocks(class);
-        leave(blocks - plan.sites.len(), false, Reason::Unprotected);
+        match plan.add_blocks(class) {
+            Ok(unknown) => leave(unknown, false, Reason::UnknownFrame),
+            Err(reason) => leave(blocks, false, reason),
+        }
         if plan.unwinds {
             plan.add_returns();
         }
@@ -146,146 +145,189 @@ impl<'a> Plan<'a> {
         self.method.left_alone(blocks, self.unwinds, reason)
     }
 
-    /// Returns the local variable with `this`, if unwinding the method needs it.
-    pub(crate) fn this_in_unwinding(&self) -> Option<u16> {
-        (self.unwinds && !self.method.is_static).then_some(0)
+    /// Returns the new local variable to which `this` is copied.
+    pub(crate) fn copy_of_this(&self) -> Option<u16> {
+        self.this.filter(|&local| local > 0)
     }
 
-    pub(crate) fn is_release_handler(&self, pc: usize) -> bool {
-        let handlers = &self.release_handlers;
-        handlers
-            .binary_search_by_key(&pc, |handler| handler.pc)
-            .is_ok()
+    /// Returns the new local variable for objects of releases that are in no other one.
+    pub(crate) fn spare_local(&self) -> u16 {
+        let copies = u16::from(self.copy_of_this().is_some());
+        self.code.max_locals.saturating_add(copies)
     }
 
-    /// Finds the handlers that release monitors, and their frames.
-    fn read(&mut self, class: &ClassFile<'a>) -> Result<(), Reason> {
+    /// Returns that variable if releases with this stub need it.
+    pub(crate) fn spare_of(&self, stub: usize) -> Option<u16> {
+        let local = self.stubs.get(stub)?.kind.local;
+        (local == self.spare_local()).then_some(local)
+    }
+
+    pub(crate) fn max_locals(&self) -> Result<u16, Reason> {
+        let spare = self.spare_local();
+        let is_used = self.stubs.iter().any(|stub| stub.kind.local == spare);
+        let max_locals = spare.checked_add(is_used.into());
+        max_locals.ok_or(Reason::TooLarge)
+    }
+
+    fn check(&self) -> Result<(), Reason> {
         let code = &self.code;
         if let Some(reason) = code.obstacle {
             return Err(reason);
         }
         let releases = code.monitor_exits.len() + code.returns.len();
-        if releases.saturating_mul(code.handlers.len()) > MAX_WORK {
+        // Room for two more local variables.
+        if releases.saturating_mul(code.handlers.len()) > MAX_WORK || code.max_locals > u16::MAX - 2
+        {
             return Err(Reason::TooLarge);
         }
-        let catch_all = code.handlers.iter().filter(|handler| handler.catches_all());
-        let mut positions: Vec<_> = catch_all.map(|handler| handler.handler).collect();
-        positions.sort_unstable();
-        positions.dedup();
-        self.release_handlers = positions
-            .iter()
-            .filter_map(|&pc| ReleaseHandler::at(code, pc))
-            .collect();
-        let wanted: Vec<_> = self
-            .release_handlers
-            .iter()
-            .map(|handler| handler.pc)
-            .collect();
-        self.facts = Facts::read(class, &self.method, code, &wanted)?;
         Ok(())
     }
 
-    fn add_blocks(&mut self, class: &ClassFile<'a>) {
-        for exit in &self.code.monitor_exits {
-            let Some(stub) = self.stub_of(exit) else {
-                continue;
+    fn add_unwinding(&mut self, class: &ClassFile<'a>) -> Result<(), Reason> {
+        if !self.method.is_static {
+            let facts = Facts::read(class, &self.method, &self.code, &[])?;
+            let is_kept = facts.has_object_in_local_0 && !self.code.stores_to_local_0;
+            self.this = Some(if is_kept { 0 } else { self.code.max_locals });
+        } else if class.major_version < 49 {
+            return Err(Reason::NoClassLiterals);
+        }
+        self.unwinds = true;
+        Ok(())
+    }
+
+    /// Adds the `monitorexit` instructions that ways lead to. Returns how many of these stay as they
+    /// are for want of a frame.
+    fn add_blocks(&mut self, class: &ClassFile<'a>) -> Result<usize, Reason> {
+        if self.code.monitor_exits.is_empty() {
+            return Ok(0);
+        }
+        let flow = Flow::of(&self.code)?;
+        let kinds = self.stub_kinds(class, &flow)?;
+        self.flow = Some(flow);
+        let wanted = kinds.iter().flat_map(|(_, kind)| &kind.handlers);
+        let mut wanted: Vec<_> = wanted.map(|catch| catch.handler).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        let facts = Facts::read(class, &self.method, &self.code, &wanted)?;
+
+        let mut known: HashMap<StubKind, Option<usize>> = HashMap::new();
+        let releases = kinds.len();
+        for (pc, kind) in kinds {
+            let stub = match known.get(&kind) {
+                Some(&stub) => stub,
+                None => {
+                    let stub = self.stub_frame(class, &facts, &kind).map(|frame| {
+                        let kind = kind.clone();
+                        self.stubs.push(ReleaseStub { pc, kind, frame });
+                        self.stubs.len() - 1
+                    });
+                    known.insert(kind, stub);
+                    stub
+                }
             };
-            if let Some(frame) = self.stub_frame(class, exit, &stub) {
-                self.sites.push(PlannedSite {
-                    pc: exit.pc,
-                    release: Release::Block(stub),
-                });
-                self.stubs.push((stub, frame));
+            self.sites.extend(stub.map(|stub| PlannedSite {
+                pc,
+                release: Release::Block(stub),
+            }));
+        }
+        Ok(releases - self.sites.len())
+    }
+
+    /// Returns the releases that ways lead to, and the kinds of their stubs.
+    fn stub_kinds(
+        &self,
+        class: &ClassFile<'a>,
+        flow: &Flow,
+    ) -> Result<Vec<(usize, StubKind)>, Reason> {
+        let mut before_super = self.releases_before_super(class)?;
+        let exits = self.code.monitor_exits.iter();
+        let reached = exits.filter_map(|exit| Some((exit, flow.owned(exit.pc)?)));
+        let kinds = reached.map(|(exit, monitor)| {
+            // Those of the block itself would release the monitor again.
+            let handlers = self.code.handlers.iter().filter(|handler| {
+                handler.covers(exit.pc) && flow.owned(handler.catch.handler) != Some(monitor)
+            });
+            let mut catches = Vec::new();
+            for handler in handlers {
+                let owned = flow.owned(handler.catch.handler);
+                if owned.and_then(|owned| owned.checked_add(1)) != Some(monitor) {
+                    return Err(Reason::Unstructured);
+                }
+                catches.push(handler.catch);
+                if handler.catch.is_of_all() {
+                    break;
+                }
+            }
+            let kind = StubKind {
+                local: exit.loaded.unwrap_or_else(|| self.spare_local()),
+                monitor,
+                handlers: catches,
+                is_before_super: before_super.remove(&exit.pc),
+            };
+            Ok((exit.pc, kind))
+        });
+        kinds.collect()
+    }
+
+    /// Returns the releases before which the object under construction is perhaps not initialized.
+    /// Only classes with frames are verified so that this matters.
+    fn releases_before_super(&self, class: &ClassFile<'a>) -> Result<HashSet<usize>, Reason> {
+        let mut releases = HashSet::new();
+        if self.method.name != b"<init>" || !self.has_frames(class) {
+            return Ok(releases);
+        }
+        let frames = frames_before_super(class, &self.method, &self.code)?;
+        // Objects that are not initialized on the straight way from the last frame on.
+        let mut raw = 1usize;
+        for (pc, instruction) in self.code.instructions() {
+            if let Some(&is_before_super) = frames.get(&pc) {
+                raw = is_before_super.into();
+            }
+            match instruction.kind {
+                Kind::New => raw += 1,
+                Kind::InvokeSpecial(method) => {
+                    let method = class.pool.method(method);
+                    let initializes = method.is_some_and(|(_, name, _)| name == b"<init>");
+                    raw = raw.saturating_sub(initializes.into());
+                }
+                Kind::MonitorExit if raw > 0 => {
+                    releases.insert(pc);
+                }
+                _ => {}
             }
         }
-        self.stubs.sort_unstable_by_key(|&(stub, _)| stub);
-        self.stubs.dedup_by_key(|&mut (stub, _)| stub);
+        Ok(releases)
     }
 
-    /// Returns the stub that releases the monitor in place of a `monitorexit`, if the hook throws
-    /// something.
-    fn stub_of(&self, exit: &MonitorExit) -> Option<ReleaseStub> {
-        let loaded = exit.loaded?;
-        let local = loaded.local;
-        let is_of_local = |handler: &ReleaseHandler| handler.local == local;
-        let around = self.release_handler_around(exit.pc);
-        // Javac ends the range of the handler there.
-        let ends_behind = |handler: &&Handler| handler.end == exit.pc + 1;
-        // Compilers of Scala do, and old ones of Java. A range that covers the release may belong
-        // to an enclosing block.
-        let ends_before = |handler: &&Handler| [loaded.pc, exit.pc].contains(&handler.end);
-        let covers = |handler: &&Handler| handler.covers(exit.pc);
-        let handler = around.or_else(|| self.first_release(ends_behind));
-        let handler = handler.or_else(|| self.first_release(ends_before).filter(is_of_local));
-        let handler = handler.or_else(|| self.first_release(covers).filter(is_of_local));
-        handler.map(|handler| ReleaseStub { handler, local })
+    /// Returns whether the method is verified by frames. Before version 50 there are none. Later, a
+    /// method without any is not verified by them: in version 50 the old verifier takes it, and of
+    /// classes that it does not verify a JVM before 21 forgets them (JDK-8228604), as of the boot
+    /// loader's. A verified method with a handler has at least the handler's.
+    fn has_frames(&self, class: &ClassFile<'a>) -> bool {
+        class.major_version >= 50 && self.code.frames().is_some()
     }
 
-    /// Returns the frame of a stub, `None` if none is known that holds wherever it is entered.
+    /// Returns the frame of a stub, `None` if none is known that holds at all releases of its kind.
     fn stub_frame(
         &self,
         class: &ClassFile<'a>,
-        exit: &MonitorExit,
-        stub: &ReleaseStub,
-    ) -> Option<StubFrame> {
-        let handler = stub.handler;
-        // Before version 50 there are no frames. Later, a method without any is not verified by
-        // them: in version 50 the old verifier takes it, and of classes that it does not verify a
-        // JVM before 21 forgets them (JDK-8228604), as of the boot loader's. A verified method
-        // with a handler has at least the handler's.
-        if class.major_version < 50 || self.code.frames().is_none() {
-            return Some(StubFrame::Needed);
+        facts: &Facts<'a>,
+        kind: &StubKind,
+    ) -> Option<HandlerFrame<'a>> {
+        let mut frame = HandlerFrame::of_any_throwable();
+        // Throwables of these releases get to all these handlers, so their frames hold there.
+        if self.has_frames(class) {
+            for catch in &kind.handlers {
+                frame.add(facts.handler(catch.handler)?, &class.pool)?;
+            }
         }
-        let frame = self.facts.handler(handler.pc)?;
-        if self.outer_handlers(&handler).next().is_none() && !frame.is_before_super() {
-            return Some(StubFrame::Needed);
+        if kind.is_before_super && !frame.is_before_super() {
+            return None;
         }
-        // Enclosing handlers need more. The frame of the handler holds in its range, and in itself.
-        let mut handlers = self.code.handlers.iter();
-        let is_in_charge = |other: &Handler| other.handler == handler.pc && other.covers(exit.pc);
-        let holds = handlers.any(is_in_charge) || handler.keeps_locals_before(exit.pc);
-        (holds && frame.has_object(stub.local)).then_some(StubFrame::OfHandler)
-    }
-
-    /// Returns the handlers of the throwables that a handler which releases a monitor rethrows.
-    pub(crate) fn outer_handlers(&self, inner: &ReleaseHandler) -> impl Iterator<Item = &Handler> {
-        let (pc, throw) = (inner.pc, inner.throw);
-        let handlers = self.code.handlers.iter();
-        let mut handlers = handlers.filter(move |h| h.covers(throw) && h.handler != pc);
-        let mut is_caught = false;
-        std::iter::from_fn(move || {
-            let handler = handlers.next().filter(|_| !is_caught)?;
-            is_caught = handler.catches_all();
-            Some(handler)
-        })
-    }
-
-    /// Returns the handler that releases a monitor and contains an instruction.
-    fn release_handler_around(&self, pc: usize) -> Option<ReleaseHandler> {
-        let handlers = &self.release_handlers;
-        let after = handlers.partition_point(|handler| handler.pc <= pc);
-        let handler = handlers.get(after.checked_sub(1)?)?;
-        (pc <= handler.throw).then_some(*handler)
-    }
-
-    /// Returns the first wanted handler among those for everything, if it releases a monitor.
-    fn first_release(&self, is_wanted: impl Fn(&&Handler) -> bool) -> Option<ReleaseHandler> {
-        let handlers = self.code.handlers.iter();
-        let mut handlers = handlers.filter(|handler| handler.catches_all());
-        let pc = handlers.find(is_wanted)?.handler;
-        let index = self
-            .release_handlers
-            .binary_search_by_key(&pc, |handler| handler.pc);
-        self.release_handlers.get(index.ok()?).copied()
-    }
-
-    fn obstacle_to_method_exits(&self, class: &ClassFile<'a>) -> Option<Reason> {
-        if self.method.is_static {
-            (class.major_version < 49).then_some(Reason::NoClassLiterals)
-        } else {
-            let is_overwritten = self.code.stores_to_local_0 || !self.facts.has_object_in_local_0;
-            is_overwritten.then_some(Reason::ThisOverwritten)
+        for local in self.this.into_iter().chain([kind.local]) {
+            frame.add_object(local)?;
         }
+        Some(frame)
     }
 
     fn add_returns(&mut self) {
@@ -307,48 +349,5 @@ impl<'a> Method<'a> {
             method,
             reason,
         }
-    }
-}
-
-impl ReleaseHandler {
-    /// Returns whether the instruction is in it, and local variables are as at its begin.
-    fn keeps_locals_before(&self, pc: usize) -> bool {
-        (self.pc..=self.throw).contains(&pc) && !self.stores
-    }
-
-    /// Returns the handler at `pc`, if it does nothing but move values, release one monitor, and
-    /// throw.
-    fn at(code: &Code<'_>, pc: usize) -> Option<Self> {
-        /// Compilers need five, coverage tools a few more.
-        const MAX_INSTRUCTIONS: usize = 24;
-        let mut at = pc;
-        let mut loaded = None;
-        let mut released = None;
-        let mut stores = false;
-        for _ in 0..MAX_INSTRUCTIONS {
-            let instruction = decode(code.bytes, at).ok()?;
-            match instruction.kind {
-                Kind::Move => loaded = None,
-                Kind::Store(_) => {
-                    loaded = None;
-                    stores |= released.is_none();
-                }
-                Kind::LoadReference(local) => loaded = Some(local),
-                Kind::MonitorExit if released.is_none() => released = Some(loaded?),
-                Kind::Throw => {
-                    let local = released?;
-                    let throw = at;
-                    return Some(Self {
-                        pc,
-                        throw,
-                        local,
-                        stores,
-                    });
-                }
-                _ => return None,
-            }
-            at += instruction.len;
-        }
-        None
     }
 }

@@ -77,8 +77,8 @@ fn a_block_calls_the_hook_and_is_protected() {
     }
     assert_eq!(
         method.position(28),
-        Position::Bci(8),
-        "the stub is the handler's"
+        Position::Bci(6),
+        "the stub is the first release's"
     );
 }
 
@@ -214,7 +214,6 @@ fn jumps_become_as_long_as_they_can() {
 
 #[test]
 fn a_jump_to_a_release_comes_to_the_call() {
-    // The object is on the stack already, so it is not known which handler would release it.
     let class = TestClass::block(&[op::ICONST_0, op::IFEQ, 0, 4, op::NOP]);
     with_code(
         &instrument(&class.bytes()).class.expect("it has changed"),
@@ -222,13 +221,23 @@ fn a_jump_to_a_release_comes_to_the_call() {
             assert_eq!(code.code[5..8], [op::IFEQ, 0, 4]);
         },
     );
+    // The object is on the stack already, and put into a variable of its own.
     let class = TestClass::block(&[op::ALOAD_1, op::ICONST_0, op::IFEQ, 0, 4]);
-    let class = class.bytes();
-    let result = instrument(&class);
-    assert_eq!(result.methods[0].sites.len(), 1);
-    assert_eq!(
-        (result.left_alone[0].blocks, result.left_alone[0].reason),
-        (1, Reason::Unprotected)
+    with_code(
+        &instrument(&class.bytes()).class.expect("it has changed"),
+        |code| {
+            assert_eq!(code.code[6..9], [op::IFEQ, 0, 4]);
+            assert_eq!(code.code[10..13], [op::DUP, op::ASTORE_3, op::DUP]);
+            assert_eq!(code.max_locals, 4);
+            // The call alone is protected: the variable is set by then.
+            let first = &code.exception_table[0];
+            assert_eq!((first.start_pc, first.end_pc), (12, 19));
+            let stub = usize::from(first.handler_pc);
+            assert_eq!(
+                code.code[stub..stub + 3],
+                [op::ALOAD_3, op::MONITOREXIT, op::ATHROW]
+            );
+        },
     );
 
     let synchronized = TestClass::new(SYNCHRONIZED, vec![op::ICONST_0, op::IFEQ, 0, 3, op::RETURN]);
@@ -251,21 +260,25 @@ fn what_cannot_be_done_is_said() {
     native.code = None;
     assert_eq!(reason(&native), Reason::Native);
 
-    let overwritten = [op::ACONST_NULL, op::ASTORE_0, op::RETURN];
-    assert_eq!(
-        reason(&method(SYNCHRONIZED, &overwritten)),
-        Reason::ThisOverwritten
-    );
-
     let mut literal = method(SYNCHRONIZED | STATIC, &[op::RETURN]);
     literal.version = 48;
     assert_eq!(reason(&literal), Reason::NoClassLiterals);
     literal.version = 49;
     assert!(instrument(&literal.bytes()).class.is_some());
 
-    let mut unprotected = TestClass::block(&[]);
-    unprotected.handlers.clear();
-    assert_eq!(reason(&unprotected), Reason::Unprotected);
+    // Once around the loop one monitor more is owned; a return with a monitor.
+    let more = [
+        op::ALOAD_0,
+        op::MONITORENTER,
+        op::ICONST_0,
+        op::IFEQ,
+        0xff,
+        0xfc,
+    ];
+    let unbalanced = [more.as_slice(), &[op::ALOAD_0, op::MONITOREXIT, op::RETURN]].concat();
+    assert_eq!(reason(&method(0, &unbalanced)), Reason::Unstructured);
+    let kept = [op::ALOAD_0, op::MONITOREXIT, op::RETURN];
+    assert_eq!(reason(&method(0, &kept)), Reason::Unstructured);
 
     let large = vec![op::NOP; 65_520];
     assert_eq!(reason(&TestClass::block(&large)), Reason::TooLarge);
@@ -302,6 +315,87 @@ fn what_cannot_be_done_is_said() {
         (left_alone[0].blocks, left_alone[0].reason),
         (2, Reason::NoSites)
     );
+}
+
+/// As compilers of Kotlin and Clojure write it: without a handler for the release itself.
+#[test]
+fn releases_without_a_handler_are_protected_too() {
+    let code = [
+        &[op::ALOAD_0, op::ASTORE_1, op::ALOAD_1, op::MONITORENTER][..],
+        // The variable is cleared before the release.
+        &[op::ALOAD_1, op::ACONST_NULL, op::ASTORE_1, op::MONITOREXIT],
+        &[op::RETURN],
+    ]
+    .concat();
+    let class = TestClass::new(0, code).bytes();
+    let result = instrument(&class);
+    assert!(result.left_alone.is_empty());
+    with_code(result.class.as_ref().expect("it has changed"), |code| {
+        let ranges = code.exception_table.iter();
+        let ranges: Vec<_> = ranges
+            .map(|e| (e.start_pc, e.end_pc, e.handler_pc))
+            .collect();
+        assert_eq!(ranges, [(9, 16, 18)]);
+        assert_eq!(code.code[7..10], [op::DUP, op::ASTORE_3, op::DUP]);
+    });
+}
+
+/// What no way leads to is never released.
+#[test]
+fn unreachable_releases_are_none() {
+    let class = TestClass::block(&[op::RETURN]);
+    assert_eq!(reason(&class), Reason::Unstructured);
+    let mut class = TestClass::block(&[]);
+    class.handlers.clear();
+    let class = class.bytes();
+    let result = instrument(&class);
+    assert!(result.left_alone.is_empty());
+    assert_eq!(result.methods[0].sites.len(), 1);
+}
+
+/// As ProGuard writes it: variables are used again once `this` is no longer needed.
+#[test]
+fn this_is_copied_where_its_variable_is_overwritten() {
+    // A loop to the very begin, which copies nothing again.
+    let code = [op::ICONST_0, op::IFEQ, 0xff, 0xff];
+    let code = [&code[..], &[op::ACONST_NULL, op::ASTORE_0, op::RETURN]].concat();
+    let mut class = TestClass::new(SYNCHRONIZED, code);
+    for frames in [None, Some(vec![0, 1, 0])] {
+        if let Some(frames) = frames {
+            class.version = 50;
+            class = class.with_attribute("StackMapTable", frames);
+        }
+        let bytes = class.bytes();
+        let result = instrument(&bytes);
+        assert!(result.left_alone.is_empty());
+        let method = &result.methods[0];
+        for (new, original) in [(0, 0), (1, 0), (2, 0), (3, 1), (8, 6), (15, 6)] {
+            assert_eq!(method.position(new), Position::Bci(original), "{new}");
+        }
+        with_code(result.class.as_ref().expect("it has changed"), |code| {
+            assert_eq!(code.max_locals, 4);
+            assert_eq!(
+                code.code[..8],
+                [
+                    op::ALOAD_0,
+                    op::ASTORE_3,
+                    op::ICONST_0,
+                    op::IFEQ,
+                    0xff,
+                    0xff,
+                    1,
+                    op::ASTORE_0
+                ]
+            );
+            assert_eq!(code.code[8], op::ALOAD_3);
+            let range = &code.exception_table[0];
+            assert_eq!(
+                (range.start_pc, range.end_pc, range.handler_pc),
+                (2, 16, 16)
+            );
+            assert_eq!(code.code[16], op::ALOAD_3);
+        });
+    }
 }
 
 #[test]

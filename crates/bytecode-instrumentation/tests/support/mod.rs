@@ -10,7 +10,9 @@ pub(crate) mod op {
     pub(crate) const ASTORE_0: u8 = 0x4b;
     pub(crate) const ASTORE_1: u8 = 0x4c;
     pub(crate) const ASTORE_2: u8 = 0x4d;
+    pub(crate) const ASTORE_3: u8 = 0x4e;
     pub(crate) const ALOAD_2: u8 = 0x2c;
+    pub(crate) const ALOAD_3: u8 = 0x2d;
     pub(crate) const DUP: u8 = 0x59;
     pub(crate) const IFEQ: u8 = 0x99;
     pub(crate) const GOTO: u8 = 0xa7;

@@ -1,0 +1,117 @@
+//! The number of monitors that a method's own blocks have acquired, at each instruction.
+//!
+//! HotSpot does the like before it compiles a method. Compilers of all languages release the
+//! monitors of a block on each way out, so the number does not depend on the way to an instruction.
+
+use crate::code::Code;
+use crate::instruction::{GOTO, GOTO_W, Kind, decode, for_each_target};
+use crate::outcome::Reason;
+
+/// The numbers of a method.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    /// By bci; `None` where no way leads to.
+    owned: Vec<Option<u16>>,
+    /// Instructions whose successors have yet to be looked at.
+    pending: Vec<usize>,
+}
+
+impl Flow {
+    /// Limit of the work on one method, in bytes of code times handlers: more means a class made to
+    /// take time.
+    const MAX_WORK: usize = 1 << 24;
+
+    /// # Errors
+    ///
+    /// [`Reason::Unstructured`] if the number depends on the way, or is not 0 at a return.
+    pub(crate) fn of(code: &Code<'_>) -> Result<Self, Reason> {
+        if code.bytes.len().saturating_mul(code.handlers.len()) > Self::MAX_WORK {
+            return Err(Reason::TooLarge);
+        }
+        let mut flow = Self {
+            owned: vec![None; code.bytes.len()],
+            pending: Vec::new(),
+        };
+        flow.reach(0, 0)?;
+        loop {
+            while let Some(pc) = flow.pending.pop() {
+                flow.follow(code, pc)?;
+            }
+            // A handler of code that throws nothing, as that of an empty block, which is to have the
+            // monitors of this code.
+            let mut unreached = code.handlers.iter().filter_map(|handler| {
+                let owned = flow.owned(handler.start)?;
+                let is_reached = flow.owned(handler.catch.handler).is_some();
+                (!is_reached).then_some((handler.catch.handler, owned))
+            });
+            match unreached.next() {
+                Some((handler, owned)) => flow.reach(handler, owned)?,
+                None => return Ok(flow),
+            }
+        }
+    }
+
+    /// Returns the number before an instruction; `None` if no way leads to it.
+    pub(crate) fn owned(&self, pc: usize) -> Option<u16> {
+        self.owned.get(pc).copied().flatten()
+    }
+
+    fn reach(&mut self, pc: usize, owned: u16) -> Result<(), Reason> {
+        let before = self.owned.get_mut(pc).ok_or(Reason::MalformedCode)?;
+        match before.replace(owned) {
+            None => self.pending.push(pc),
+            Some(before) if before != owned => return Err(Reason::Unstructured),
+            Some(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Reaches the successors of an instruction.
+    fn follow(&mut self, code: &Code<'_>, pc: usize) -> Result<(), Reason> {
+        let instruction = decode(code.bytes, pc)?;
+        let owned = self.owned(pc).unwrap_or_default();
+        let mut after = owned;
+        let mut goes_on = true;
+        match instruction.kind {
+            Kind::MonitorEnter => after = owned.checked_add(1).ok_or(Reason::Unstructured)?,
+            Kind::MonitorExit => after = owned.checked_sub(1).ok_or(Reason::Unstructured)?,
+            Kind::Return if owned != 0 => return Err(Reason::Unstructured),
+            Kind::Return | Kind::Ret | Kind::Switch(_) => goes_on = false,
+            Kind::Throw => {
+                goes_on = false;
+                self.throw(code, pc, owned)?;
+            }
+            // A subroutine is taken to release what it acquires, and nothing else.
+            Kind::Jump(_) | Kind::LongJump(_) => {
+                let opcode = code.bytes.get(pc).copied();
+                goes_on = !matches!(opcode, Some(GOTO | GOTO_W));
+            }
+            Kind::Other | Kind::New | Kind::InvokeSpecial(_) => self.throw(code, pc, owned)?,
+            Kind::LoadReference(_) | Kind::Store(_) | Kind::Move => {}
+        }
+        if goes_on {
+            self.reach(pc + instruction.len, after)?;
+        }
+        let mut targets = Vec::new();
+        let bytes = code.bytes.get(pc..).unwrap_or_default();
+        for_each_target(bytes, instruction.kind, |offset| {
+            targets.push(pc as i64 + i64::from(offset));
+        })?;
+        for target in targets {
+            let target = usize::try_from(target).ok().filter(|&pc| code.is_start(pc));
+            self.reach(target.ok_or(Reason::MalformedCode)?, after)?;
+        }
+        Ok(())
+    }
+
+    /// Reaches the handlers of an instruction that may throw anything.
+    fn throw(&mut self, code: &Code<'_>, pc: usize, owned: u16) -> Result<(), Reason> {
+        for handler in code.handlers.iter().filter(|handler| handler.covers(pc)) {
+            self.reach(handler.catch.handler, owned)?;
+            if handler.catch.is_of_all() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
