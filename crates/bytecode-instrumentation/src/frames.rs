@@ -29,6 +29,7 @@ pub(crate) enum Type<'a> {
 
 impl<'a> Type<'a> {
     const TOP: Self = Self::Tag(0);
+    const OBJECT: Self = Self::Named(b"java/lang/Object");
     const NULL: Self = Self::Tag(5);
     const UNINITIALIZED_THIS: Self = Self::Tag(6);
 
@@ -49,7 +50,7 @@ impl<'a> Type<'a> {
     /// Returns the type of a value that has both types, as far as no class hierarchy is needed.
     fn and(self, other: Self, pool: &ConstantPool<'a>) -> Option<Self> {
         let (name, other_name) = (self.name(pool), other.name(pool));
-        let is_any = |name| name == Some(b"java/lang/Object".as_slice());
+        let is_any = |name| name == Self::OBJECT.name(pool);
         match (self, other) {
             (known, same) if known == same || name.is_some() && name == other_name => Some(known),
             (Self::TOP, known) | (known, Self::TOP) => Some(known),
@@ -238,7 +239,7 @@ impl<'a> HandlerFrame<'a> {
         match self.locals.get_mut(index)? {
             known if known.is_object() || *known == Type::NULL => Some(()),
             unknown if *unknown == Type::TOP && !is_second_half => {
-                *unknown = Type::Named(b"java/lang/Object");
+                *unknown = Type::OBJECT;
                 Some(())
             }
             _ => None,
@@ -492,7 +493,7 @@ pub(crate) fn move_frames_with_this<'a>(
             apply(kind, &mut locals)?;
             let mut frame = HandlerFrame::new(&locals, Type::TOP);
             frame.locals.resize(copy.into(), Type::TOP);
-            frame.locals.push(Type::Class(class.this_class));
+            frame.locals.push(Type::OBJECT);
             let delta = writer.delta(layout.target_u2(pc)?)?;
             let out = &mut writer.bytes;
             put_full(out, delta, &frame.locals, &stack, layout, constants)?;

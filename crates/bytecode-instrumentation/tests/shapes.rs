@@ -185,28 +185,32 @@ fn switches_are_aligned_anew() {
 
 #[test]
 fn jumps_become_as_long_as_they_can() {
-    // From before the release to after it.
-    let far = |nops: usize, opcode: u8| {
-        let mut body = match opcode {
-            op::GOTO_W => vec![op::GOTO_W, 0, 0],
-            _ => vec![opcode],
+    // Over a block, from before it to the return.
+    let far = |distance: usize, opcode: u8| {
+        let offset = match opcode {
+            op::GOTO_W => (distance as u32).to_be_bytes().to_vec(),
+            _ => (distance as u16).to_be_bytes().to_vec(),
         };
-        let distance = body.len() + 2 + nops + 2;
-        body.extend((distance as u16).to_be_bytes());
-        body.extend(vec![op::NOP; nops]);
-        TestClass::block(&body)
+        let jump = [&[opcode], offset.as_slice()].concat();
+        let mut class = TestClass::block(&vec![op::NOP; distance - jump.len() - 6]);
+        let over = 3 + jump.len() as u8;
+        let block = class.code.take().expect("it has code");
+        class.code = Some([&[op::ALOAD_0, op::IFNULL, 0, over], &*jump, &*block].concat());
+        let moved = 1 + u16::from(over);
+        class.handlers = class
+            .handlers
+            .iter()
+            .map(|range| range.map(|pc| pc + moved))
+            .collect();
+        class
     };
-    let longest = usize::from(i16::MAX.unsigned_abs()) - 5;
+    let longest = usize::from(i16::MAX.unsigned_abs()) - 7;
     for opcode in [op::GOTO, op::GOTO_W] {
-        assert!(
-            instrument(&far(longest - 7, opcode).bytes())
-                .class
-                .is_some()
-        );
+        assert!(instrument(&far(longest, opcode).bytes()).class.is_some());
     }
-    assert_eq!(reason(&far(longest - 6, op::GOTO)), Reason::JumpTooLong);
+    assert_eq!(reason(&far(longest + 1, op::GOTO)), Reason::JumpTooLong);
     assert!(
-        instrument(&far(longest - 6, op::GOTO_W).bytes())
+        instrument(&far(longest + 1, op::GOTO_W).bytes())
             .class
             .is_some()
     );
@@ -273,7 +277,7 @@ fn what_cannot_be_done_is_said() {
         op::ICONST_0,
         op::IFEQ,
         0xff,
-        0xfc,
+        0xfd,
     ];
     let unbalanced = [more.as_slice(), &[op::ALOAD_0, op::MONITOREXIT, op::RETURN]].concat();
     assert_eq!(reason(&method(0, &unbalanced)), Reason::Unstructured);

@@ -22,6 +22,7 @@ pub(crate) mod op {
     pub(crate) const ATHROW: u8 = 0xbf;
     pub(crate) const MONITORENTER: u8 = 0xc2;
     pub(crate) const MONITOREXIT: u8 = 0xc3;
+    pub(crate) const IFNULL: u8 = 0xc6;
     pub(crate) const GOTO_W: u8 = 0xc8;
 }
 

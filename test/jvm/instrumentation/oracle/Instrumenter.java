@@ -1,14 +1,18 @@
 package instrumentation.oracle;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
-import java.util.TreeMap;
-import java.util.function.Predicate;
 import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 import org.objectweb.asm.tree.AbstractInsnNode;
@@ -45,21 +49,28 @@ final class Instrumenter implements Opcodes {
     private final List<AbstractInsnNode> instructions = new ArrayList<>();
     private final Set<Integer> targets = new HashSet<>();
 
-    /** By position. */
-    private final TreeMap<Integer, Release> releaseHandlers = new TreeMap<>();
+    /** By position: how many monitors the method's blocks own there. */
+    private final Map<Integer, Integer> owned = new HashMap<>();
 
     private final List<TryCatchBlockNode> protections = new ArrayList<>();
 
-    /** By position of the handler, and by local variable. */
-    private final TreeMap<Integer, TreeMap<Integer, LabelNode>> stubs = new TreeMap<>();
+    /** By all that tells them apart. */
+    private final Map<List<Object>, Stub> stubs = new LinkedHashMap<>();
+
+    /** The local variable with {@code this}. */
+    private int self;
+
+    /** A local variable that the method does not have. */
+    private int spare;
 
     private int site;
 
-    /** A handler that releases a monitor and throws on. */
-    private static final class Release {
-        LabelNode label;
-        int throwsAt;
+    /** Code that releases a monitor and throws on to other handlers. */
+    private static final class Stub {
+        final LabelNode label = new LabelNode();
+        int position;
         int local;
+        List<TryCatchBlockNode> handlers;
     }
 
     Instrumenter(ClassNode owner, MethodNode method, boolean callsAfter, int firstSite) {
@@ -77,6 +88,12 @@ final class Instrumenter implements Opcodes {
             return site;
         }
         read();
+        spare = method.maxLocals;
+        boolean copies = isSynchronized && !isStatic && overwritesThis();
+        if (copies) {
+            self = spare++;
+            method.maxLocals = spare;
+        }
         int sites = site;
         List<TryCatchBlockNode> handlers = method.tryCatchBlocks;
         List<Object[]> holes = new ArrayList<>();
@@ -94,7 +111,7 @@ final class Instrumenter implements Opcodes {
                 call.add(call("methodExit", OBJECT_AND_SITE));
                 call.add(end);
                 method.instructions.insertBefore(instruction, call);
-                holes.add(new Object[] {instruction, null, start, end});
+                holes.add(new Object[] {instruction, start, end, owned.get(positions.get(instruction))});
             }
         }
         boolean changes = site > sites || isSynchronized;
@@ -105,10 +122,13 @@ final class Instrumenter implements Opcodes {
         for (TryCatchBlockNode handler : handlers) {
             cut(handler, holes, all);
         }
-        appendStubs(handlers, all);
+        appendStubs(all);
         all.addAll(0, protections);
         if (isSynchronized) {
             all.add(appendUnwinding());
+        }
+        if (copies) {
+            copyThis();
         }
         for (int i = 0; i < all.size(); i++) {
             all.get(i).updateIndex(i);
@@ -142,112 +162,159 @@ final class Instrumenter implements Opcodes {
         for (TryCatchBlockNode handler : method.tryCatchBlocks) {
             target(handler.handler);
         }
-        for (TryCatchBlockNode handler : method.tryCatchBlocks) {
-            if (handler.type == null) {
-                findRelease(handler.handler);
+        Deque<Integer> pending = new ArrayDeque<>();
+        reach(0, 0, pending);
+        for (boolean isDone = false; !isDone; ) {
+            while (!pending.isEmpty()) {
+                follow(pending.pop(), pending);
+            }
+            isDone = true;
+            for (TryCatchBlockNode handler : method.tryCatchBlocks) {
+                Integer inRange = owned.get(positions.get(handler.start));
+                if (inRange != null && !owned.containsKey(positions.get(handler.handler))) {
+                    reach(positions.get(handler.handler), inRange, pending);
+                    isDone = false;
+                    break;
+                }
             }
         }
+    }
+
+    private void reach(int at, int count, Deque<Integer> pending) {
+        Integer before = owned.put(at, count);
+        if (before == null) {
+            pending.push(at);
+        } else if (before != count) {
+            throw new IllegalStateException(owner.name + " " + method.name + ": " + at);
+        }
+    }
+
+    private void follow(int at, Deque<Integer> pending) {
+        AbstractInsnNode node = instructions.get(at);
+        int opcode = node.getOpcode();
+        int count = owned.get(at);
+        int after = count + (opcode == MONITORENTER ? 1 : opcode == MONITOREXIT ? -1 : 0);
+        List<LabelNode> next = new ArrayList<>();
+        if (node instanceof JumpInsnNode) {
+            next.add(((JumpInsnNode) node).label);
+        } else if (node instanceof TableSwitchInsnNode) {
+            next.addAll(((TableSwitchInsnNode) node).labels);
+            next.add(((TableSwitchInsnNode) node).dflt);
+        } else if (node instanceof LookupSwitchInsnNode) {
+            next.addAll(((LookupSwitchInsnNode) node).labels);
+            next.add(((LookupSwitchInsnNode) node).dflt);
+        } else if (mayThrow(node)) {
+            for (TryCatchBlockNode handler : method.tryCatchBlocks) {
+                if (covers(handler, at)) {
+                    next.add(handler.handler);
+                    if (handler.type == null) {
+                        break;
+                    }
+                }
+            }
+        }
+        for (LabelNode label : next) {
+            reach(positions.get(label), after, pending);
+        }
+        boolean isLast =
+                opcode == GOTO
+                        || opcode == RET
+                        || opcode == ATHROW
+                        || opcode == TABLESWITCH
+                        || opcode == LOOKUPSWITCH
+                        || opcode >= IRETURN && opcode <= RETURN;
+        if (!isLast) {
+            reach(at + 1, after, pending);
+        }
+    }
+
+    /** What moves values, and monitors themselves, is taken to throw nothing. */
+    private static boolean mayThrow(AbstractInsnNode node) {
+        int opcode = node.getOpcode();
+        boolean moves =
+                opcode <= SIPUSH
+                        || opcode >= ILOAD && opcode <= ALOAD
+                        || opcode >= ISTORE && opcode <= ASTORE
+                        || opcode == BASTORE
+                        || opcode >= POP && opcode <= SWAP
+                        || opcode == IINC
+                        || opcode == RET;
+        boolean ends = opcode >= IRETURN && opcode <= RETURN;
+        return !moves && !ends && opcode != MONITORENTER && opcode != MONITOREXIT;
+    }
+
+    private boolean overwritesThis() {
+        for (AbstractInsnNode node : method.instructions.toArray()) {
+            int opcode = node.getOpcode();
+            if (opcode >= ISTORE && opcode <= ASTORE && ((VarInsnNode) node).var == 0) {
+                return true;
+            }
+            if (node instanceof FrameNode) {
+                List<Object> locals = ((FrameNode) node).local;
+                if (locals.isEmpty() || !(locals.get(0) instanceof String)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** Puts {@code this} into a local variable of its own, which all frames have. */
+    private void copyThis() {
+        InsnList copy = new InsnList();
+        copy.add(new VarInsnNode(ALOAD, 0));
+        copy.add(new VarInsnNode(ASTORE, self));
+        method.instructions.insert(copy);
+        for (AbstractInsnNode node : method.instructions.toArray()) {
+            if (node instanceof FrameNode && positions.containsKey(node)) {
+                FrameNode frame = (FrameNode) node;
+                frame.local = new ArrayList<>(frame.local);
+                while (slots(frame.local) < self) {
+                    frame.local.add(TOP);
+                }
+                frame.local.add("java/lang/Object");
+            }
+        }
+    }
+
+    private static int slots(List<Object> locals) {
+        int wide = Collections.frequency(locals, LONG) + Collections.frequency(locals, DOUBLE);
+        return locals.size() + wide;
     }
 
     private void target(LabelNode label) {
         targets.add(positions.get(label));
     }
 
-    private void findRelease(LabelNode label) {
-        Release release = new Release();
-        release.label = label;
-        release.local = -1;
-        int start = positions.get(label);
-        int last = Math.min(instructions.size(), start + 24);
-        for (int at = start; at < last; at++) {
-            AbstractInsnNode node = instructions.get(at);
-            int opcode = node.getOpcode();
-            boolean moves =
-                    opcode <= SIPUSH
-                            || opcode >= ILOAD && opcode <= ALOAD
-                            || opcode >= ISTORE && opcode <= ASTORE
-                            || opcode == BASTORE
-                            || opcode >= POP && opcode <= SWAP
-                            || opcode == IINC;
-            if (opcode == MONITOREXIT) {
-                AbstractInsnNode load = at == start ? null : instructions.get(at - 1);
-                if (release.local >= 0 || load == null || load.getOpcode() != ALOAD) {
-                    return;
-                }
-                release.local = ((VarInsnNode) load).var;
-            } else if (opcode == ATHROW) {
-                if (release.local >= 0) {
-                    release.throwsAt = at;
-                    releaseHandlers.put(start, release);
-                }
-                return;
-            } else if (!moves) {
-                return;
-            }
-        }
-    }
-
-    /** The handler that belongs to a release. */
-    private Release handlerOf(int at, int local) {
-        Map.Entry<Integer, Release> around = releaseHandlers.floorEntry(at);
-        if (around != null && around.getValue().throwsAt >= at) {
-            return around.getValue();
-        }
-        Release behind = first(handler -> positions.get(handler.end) == at + 1);
-        if (behind != null) {
-            return behind;
-        }
-        Release before =
-                first(handler -> {
-                    int end = positions.get(handler.end);
-                    return end == at || end == at - 1;
-                });
-        if (before != null && before.local == local) {
-            return before;
-        }
-        Release covering = first(handler -> covers(handler, at));
-        return covering != null && covering.local == local ? covering : null;
-    }
-
     private boolean covers(TryCatchBlockNode handler, int at) {
         return positions.get(handler.start) <= at && at < positions.get(handler.end);
     }
 
-    private Release first(Predicate<TryCatchBlockNode> isWanted) {
-        for (TryCatchBlockNode handler : method.tryCatchBlocks) {
-            if (handler.type == null && isWanted.test(handler)) {
-                return releaseHandlers.get(positions.get(handler.handler));
-            }
-        }
-        return null;
-    }
-
     private void release(AbstractInsnNode exit, List<Object[]> holes) {
         int at = positions.get(exit);
-        AbstractInsnNode load = at == 0 ? null : instructions.get(at - 1);
-        if (load == null || load.getOpcode() != ALOAD || targets.contains(at)) {
+        Integer monitor = owned.get(at);
+        if (monitor == null) {
             return;
         }
-        int local = ((VarInsnNode) load).var;
-        Release handler = handlerOf(at, local);
-        if (handler == null) {
-            return;
-        }
+        AbstractInsnNode load = instructions.get(at - 1);
+        boolean isLoaded = load.getOpcode() == ALOAD && !targets.contains(at);
         int number = site++;
         LabelNode start = new LabelNode();
         LabelNode end = new LabelNode();
         InsnList call = new InsnList();
-        call.add(start);
         call.add(new InsnNode(DUP));
+        if (!isLoaded) {
+            call.add(new VarInsnNode(ASTORE, spare));
+            call.add(new InsnNode(DUP));
+            method.maxLocals = Math.max(method.maxLocals, spare + 1);
+        }
+        call.insertBefore(isLoaded ? call.getFirst() : call.getLast(), start);
         call.add(site(number));
         call.add(call("blockExit", OBJECT_AND_SITE));
         call.add(end);
         method.instructions.insertBefore(exit, call);
-        int handlerAt = positions.get(handler.label);
-        LabelNode stub =
-                stubs.computeIfAbsent(handlerAt, key -> new TreeMap<>())
-                        .computeIfAbsent(local, key -> new LabelNode());
-        protections.add(new TryCatchBlockNode(start, end, stub, null));
+        Stub stub = stub(at, monitor, isLoaded ? ((VarInsnNode) load).var : spare);
+        protections.add(new TryCatchBlockNode(start, end, stub.label, null));
         if (callsAfter) {
             LabelNode released = new LabelNode();
             LabelNode done = new LabelNode();
@@ -257,27 +324,50 @@ final class Instrumenter implements Opcodes {
             after.add(call("afterBlockExit", "(I)V"));
             after.add(done);
             method.instructions.insert(exit, after);
-            holes.add(new Object[] {exit, handlerAt, released, done});
+            holes.add(new Object[] {exit, released, done, monitor - 1});
         }
+    }
+
+    /** Handlers that own the monitor that is released would release it again. */
+    private Stub stub(int at, int monitor, int local) {
+        List<TryCatchBlockNode> handlers = new ArrayList<>();
+        List<Object> key = new ArrayList<>(Arrays.asList(local, monitor));
+        for (TryCatchBlockNode handler : method.tryCatchBlocks) {
+            int handlerAt = positions.get(handler.handler);
+            if (covers(handler, at) && !Objects.equals(owned.get(handlerAt), monitor)) {
+                handlers.add(handler);
+                key.addAll(Arrays.asList(handlerAt, handler.type));
+                if (handler.type == null) {
+                    break;
+                }
+            }
+        }
+        return stubs.computeIfAbsent(
+                key,
+                unknown -> {
+                    Stub stub = new Stub();
+                    stub.position = at;
+                    stub.local = local;
+                    stub.handlers = handlers;
+                    return stub;
+                });
     }
 
     /** Adds what a handler is in charge of now. */
     private void cut(TryCatchBlockNode handler, List<Object[]> holes, List<TryCatchBlockNode> all) {
         LabelNode start = handler.start;
         LabelNode end = handler.end;
-        int handlerAt = positions.get(handler.handler);
-        boolean isRelease = handler.type == null && releaseHandlers.containsKey(handlerAt);
+        Integer wanted = owned.get(positions.get(handler.handler));
         int endAt = positions.get(handler.end);
         for (Object[] hole : holes) {
-            int at = positions.get((AbstractInsnNode) hole[0]);
-            boolean isReturn = hole[1] == null;
-            if (!isReturn && endAt == at + 1) {
-                end = (LabelNode) hole[2];
-            } else if (isRelease
-                    && covers(handler, at)
-                    && (isReturn || (Integer) hole[1] == handlerAt)) {
-                add(start, (LabelNode) hole[2], handler, all);
-                start = (LabelNode) hole[3];
+            AbstractInsnNode release = (AbstractInsnNode) hole[0];
+            int at = positions.get(release);
+            Integer left = (Integer) hole[3];
+            if (release.getOpcode() == MONITOREXIT && endAt == at + 1) {
+                end = (LabelNode) hole[1];
+            } else if (covers(handler, at) && wanted != null && left != null && left < wanted) {
+                add(start, (LabelNode) hole[1], handler, all);
+                start = (LabelNode) hole[2];
             }
         }
         add(start, end, handler, all);
@@ -301,44 +391,57 @@ final class Instrumenter implements Opcodes {
         all.add(part);
     }
 
-    private void appendStubs(List<TryCatchBlockNode> handlers, List<TryCatchBlockNode> all) {
+    private void appendStubs(List<TryCatchBlockNode> all) {
         InsnList code = method.instructions;
-        for (Map.Entry<Integer, TreeMap<Integer, LabelNode>> entry : stubs.entrySet()) {
-            Release release = releaseHandlers.get(entry.getKey());
-            for (Map.Entry<Integer, LabelNode> stub : entry.getValue().entrySet()) {
-                List<TryCatchBlockNode> outer = new ArrayList<>();
-                for (TryCatchBlockNode handler : handlers) {
-                    if (covers(handler, release.throwsAt)
-                            && !positions.get(handler.handler).equals(entry.getKey())) {
-                        outer.add(handler);
-                        if (handler.type == null) {
-                            break;
-                        }
-                    }
-                }
-                code.add(stub.getValue());
-                FrameNode frame = frameAt(entry.getKey());
-                boolean beforeSuper =
-                        frame != null && frame.local.contains(UNINITIALIZED_THIS);
-                if (outer.isEmpty() && !beforeSuper) {
-                    frame = simpleFrame(stub.getKey());
-                }
-                if (hasFrames()) {
-                    code.add(frame.clone(labelsThemselves()));
-                }
-                addLine(stub.getValue(), entry.getKey());
-                code.add(new VarInsnNode(ALOAD, stub.getKey()));
-                code.add(new InsnNode(MONITOREXIT));
-                LabelNode start = new LabelNode();
-                LabelNode end = new LabelNode();
-                code.add(start);
-                code.add(new InsnNode(ATHROW));
-                code.add(end);
-                for (TryCatchBlockNode handler : outer) {
-                    all.add(new TryCatchBlockNode(start, end, handler.handler, handler.type));
-                }
+        for (Stub stub : stubs.values()) {
+            code.add(stub.label);
+            if (hasFrames()) {
+                code.add(frame(stub));
+            }
+            addLine(stub.label, stub.position);
+            code.add(new VarInsnNode(ALOAD, stub.local));
+            code.add(new InsnNode(MONITOREXIT));
+            LabelNode start = new LabelNode();
+            LabelNode end = new LabelNode();
+            code.add(start);
+            code.add(new InsnNode(ATHROW));
+            code.add(end);
+            for (TryCatchBlockNode handler : stub.handlers) {
+                all.add(new TryCatchBlockNode(start, end, handler.handler, handler.type));
             }
         }
+    }
+
+    /** Has what the handlers need, the object, and {@code this}. */
+    private FrameNode frame(Stub stub) {
+        Object[] locals = new Object[method.maxLocals + 3];
+        Arrays.fill(locals, TOP);
+        int count = 0;
+        for (TryCatchBlockNode handler : stub.handlers) {
+            FrameNode frame = frameAt(positions.get(handler.handler));
+            int index = 0;
+            for (Object local : frame == null ? Collections.emptyList() : frame.local) {
+                boolean isKnown = locals[index] != TOP && locals[index] != "java/lang/Object";
+                if (!isKnown || local == NULL) {
+                    locals[index] = local;
+                }
+                index += local == LONG || local == DOUBLE ? 2 : 1;
+            }
+            count = Math.max(count, index);
+        }
+        boolean needsThis = isSynchronized && !isStatic;
+        for (int local : needsThis ? new int[] {self, stub.local} : new int[] {stub.local}) {
+            if (locals[local] == TOP) {
+                locals[local] = "java/lang/Object";
+            }
+            count = Math.max(count, local + 1);
+        }
+        List<Object> entries = new ArrayList<>();
+        for (int i = 0; i < count; i += locals[i] == LONG || locals[i] == DOUBLE ? 2 : 1) {
+            entries.add(locals[i]);
+        }
+        Object[] stack = {"java/lang/Throwable"};
+        return new FrameNode(F_NEW, entries.size(), entries.toArray(), 1, stack);
     }
 
     private TryCatchBlockNode appendUnwinding() {
@@ -348,7 +451,11 @@ final class Instrumenter implements Opcodes {
         InsnList code = method.instructions;
         code.add(handler);
         if (hasFrames()) {
-            code.add(simpleFrame(-1));
+            Stub nothing = new Stub();
+            nothing.handlers = new ArrayList<>();
+            nothing.local = self;
+            FrameNode frame = frame(nothing);
+            code.add(isStatic ? new FrameNode(F_NEW, 0, null, 1, frame.stack.toArray()) : frame);
         }
         addLine(handler, 0);
         code.add(methodMonitor());
@@ -362,16 +469,6 @@ final class Instrumenter implements Opcodes {
         return (owner.version & 0xffff) >= V1_6;
     }
 
-    private Map<LabelNode, LabelNode> labelsThemselves() {
-        Map<LabelNode, LabelNode> labels = new IdentityHashMap<>();
-        for (AbstractInsnNode node : method.instructions.toArray()) {
-            if (node instanceof LabelNode) {
-                labels.put((LabelNode) node, (LabelNode) node);
-            }
-        }
-        return labels;
-    }
-
     private FrameNode frameAt(int position) {
         for (AbstractInsnNode node : method.instructions.toArray()) {
             Integer at = positions.get(node);
@@ -380,21 +477,6 @@ final class Instrumenter implements Opcodes {
             }
         }
         return null;
-    }
-
-    private FrameNode simpleFrame(int local) {
-        boolean needsThis = isSynchronized && !isStatic;
-        int count = Math.max(local + 1, needsThis ? 1 : 0);
-        Object[] locals = new Object[count];
-        Arrays.fill(locals, TOP);
-        if (local >= 0) {
-            locals[local] = "java/lang/Object";
-        }
-        if (needsThis) {
-            locals[0] = "java/lang/Object";
-        }
-        Object[] stack = {"java/lang/Throwable"};
-        return new FrameNode(F_NEW, count, locals, 1, stack);
     }
 
     /** Gives appended code the line of an original position. */
@@ -419,7 +501,7 @@ final class Instrumenter implements Opcodes {
     private AbstractInsnNode methodMonitor() {
         return isStatic
                 ? new LdcInsnNode(Type.getObjectType(owner.name))
-                : new VarInsnNode(ALOAD, 0);
+                : new VarInsnNode(ALOAD, self);
     }
 
     private static AbstractInsnNode site(int number) {
