@@ -1,19 +1,30 @@
-//! The number of monitors that a method's own blocks have acquired, at each instruction.
+//! The monitors that a method's own blocks have acquired, at each instruction.
 //!
 //! HotSpot does the like before it compiles a method. Compilers of all languages release the
-//! monitors of a block on each way out, so the number does not depend on the way to an instruction.
+//! monitors of a block on each way out, so their number does not depend on the way to an instruction.
 
 use crate::code::Code;
 use crate::instruction::{GOTO, GOTO_W, Kind, decode, for_each_target};
 use crate::outcome::Reason;
 
-/// The numbers of a method.
+/// The monitors of a method.
 #[derive(Debug)]
 pub(crate) struct Flow {
-    /// By bci; `None` where no way leads to.
-    owned: Vec<Option<u16>>,
+    /// The index of the innermost monitor, by bci; `None` where no way leads to.
+    owned: Vec<Option<usize>>,
+    /// The first one stands for none.
+    monitors: Vec<Monitor>,
     /// Instructions whose successors have yet to be looked at.
     pending: Vec<usize>,
+}
+
+/// A monitor that an instruction acquires.
+#[derive(Debug)]
+struct Monitor {
+    /// The index of the one that was acquired before.
+    outer: usize,
+    /// The number of monitors, with this one.
+    number: u16,
 }
 
 impl Flow {
@@ -21,18 +32,25 @@ impl Flow {
     /// take time.
     const MAX_WORK: usize = 1 << 24;
 
+    const NONE: usize = 0;
+
     /// # Errors
     ///
-    /// [`Reason::Unstructured`] if the number depends on the way, or is not 0 at a return.
+    /// [`Reason::Unstructured`] if the number of monitors depends on the way, or is not 0 at a
+    /// return.
     pub(crate) fn of(code: &Code<'_>) -> Result<Self, Reason> {
         if code.bytes.len().saturating_mul(code.handlers.len()) > Self::MAX_WORK {
             return Err(Reason::TooLarge);
         }
         let mut flow = Self {
             owned: vec![None; code.bytes.len()],
+            monitors: vec![Monitor {
+                outer: Self::NONE,
+                number: 0,
+            }],
             pending: Vec::new(),
         };
-        flow.reach(0, 0)?;
+        flow.reach(0, Self::NONE)?;
         loop {
             while let Some(pc) = flow.pending.pop() {
                 flow.follow(code, pc)?;
@@ -40,8 +58,8 @@ impl Flow {
             // A handler of code that throws nothing, as that of an empty block, which is to have the
             // monitors of this code.
             let mut unreached = code.handlers.iter().filter_map(|handler| {
-                let owned = flow.owned(handler.start)?;
-                let is_reached = flow.owned(handler.catch.handler).is_some();
+                let owned = flow.innermost(handler.start)?;
+                let is_reached = flow.innermost(handler.catch.handler).is_some();
                 (!is_reached).then_some((handler.catch.handler, owned))
             });
             match unreached.next() {
@@ -51,31 +69,56 @@ impl Flow {
         }
     }
 
-    /// Returns the number before an instruction; `None` if no way leads to it.
-    pub(crate) fn owned(&self, pc: usize) -> Option<u16> {
+    /// Returns the index of the monitor that was acquired last before an instruction, by the first
+    /// way that was found; `None` if no way leads to it.
+    pub(crate) fn innermost(&self, pc: usize) -> Option<usize> {
         self.owned.get(pc).copied().flatten()
     }
 
-    fn reach(&mut self, pc: usize, owned: u16) -> Result<(), Reason> {
+    /// Returns the number of monitors before an instruction; `None` if no way leads to it.
+    pub(crate) fn owned(&self, pc: usize) -> Option<u16> {
+        self.number(self.innermost(pc)?)
+    }
+
+    fn reach(&mut self, pc: usize, owned: usize) -> Result<(), Reason> {
         let before = self.owned.get_mut(pc).ok_or(Reason::MalformedCode)?;
-        match before.replace(owned) {
-            None => self.pending.push(pc),
-            Some(before) if before != owned => return Err(Reason::Unstructured),
-            Some(_) => {}
-        }
-        Ok(())
+        let before = *before.get_or_insert_with(|| {
+            self.pending.push(pc);
+            owned
+        });
+        let is_same = self.number(before) == self.number(owned);
+        is_same.then_some(()).ok_or(Reason::Unstructured)
+    }
+
+    fn number(&self, monitor: usize) -> Option<u16> {
+        let monitor = self.monitors.get(monitor)?;
+        Some(monitor.number)
+    }
+
+    /// Returns the innermost monitor once one more is acquired.
+    fn enter(&mut self, outer: usize) -> Result<usize, Reason> {
+        let number = self.number(outer).and_then(|number| number.checked_add(1));
+        let number = number.ok_or(Reason::Unstructured)?;
+        self.monitors.push(Monitor { outer, number });
+        Ok(self.monitors.len() - 1)
+    }
+
+    /// Returns the innermost monitor once this one is released.
+    fn exit(&self, owned: usize) -> Result<usize, Reason> {
+        let monitor = self.monitors.get(owned).filter(|_| owned != Self::NONE);
+        Ok(monitor.ok_or(Reason::Unstructured)?.outer)
     }
 
     /// Reaches the successors of an instruction.
     fn follow(&mut self, code: &Code<'_>, pc: usize) -> Result<(), Reason> {
         let instruction = decode(code.bytes, pc)?;
-        let owned = self.owned(pc).unwrap_or_default();
+        let owned = self.innermost(pc).unwrap_or(Self::NONE);
         let mut after = owned;
         let mut goes_on = true;
         match instruction.kind {
-            Kind::MonitorEnter => after = owned.checked_add(1).ok_or(Reason::Unstructured)?,
-            Kind::MonitorExit => after = owned.checked_sub(1).ok_or(Reason::Unstructured)?,
-            Kind::Return if owned != 0 => return Err(Reason::Unstructured),
+            Kind::MonitorEnter => after = self.enter(owned)?,
+            Kind::MonitorExit => after = self.exit(owned)?,
+            Kind::Return if owned != Self::NONE => return Err(Reason::Unstructured),
             Kind::Return | Kind::Ret | Kind::Switch(_) => goes_on = false,
             Kind::Throw => {
                 goes_on = false;
@@ -105,7 +148,7 @@ impl Flow {
     }
 
     /// Reaches the handlers of an instruction that may throw anything.
-    fn throw(&mut self, code: &Code<'_>, pc: usize, owned: u16) -> Result<(), Reason> {
+    fn throw(&mut self, code: &Code<'_>, pc: usize, owned: usize) -> Result<(), Reason> {
         for handler in code.handlers.iter().filter(|handler| handler.covers(pc)) {
             self.reach(handler.catch.handler, owned)?;
             if handler.catch.is_of_all() {

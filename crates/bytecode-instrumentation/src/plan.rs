@@ -56,8 +56,8 @@ pub(crate) struct ReleaseStub<'a> {
 pub(crate) struct StubKind {
     /// The local variable with the object.
     pub(crate) local: u16,
-    /// The number of the monitor among those that the method's blocks own.
-    monitor: u16,
+    /// The monitor: HotSpot compiles no code that releases one or another.
+    monitor: usize,
     /// Where throwables get to once the monitor is released, by type.
     pub(crate) handlers: Vec<Catch>,
     /// The object under construction is perhaps not initialized.
@@ -241,16 +241,17 @@ impl<'a> Plan<'a> {
     ) -> Result<Vec<(usize, StubKind)>, Reason> {
         let mut before_super = self.releases_before_super(class)?;
         let exits = self.code.monitor_exits.iter();
-        let reached = exits.filter_map(|exit| Some((exit, flow.owned(exit.pc)?)));
+        let reached = exits.filter_map(|exit| Some((exit, flow.innermost(exit.pc)?)));
         let kinds = reached.map(|(exit, monitor)| {
+            let owned = flow.owned(exit.pc);
+            let owned_after = owned.and_then(|owned| owned.checked_sub(1));
             // Those of the block itself would release the monitor again.
             let handlers = self.code.handlers.iter().filter(|handler| {
-                handler.covers(exit.pc) && flow.owned(handler.catch.handler) != Some(monitor)
+                handler.covers(exit.pc) && flow.owned(handler.catch.handler) != owned
             });
             let mut catches = Vec::new();
             for handler in handlers {
-                let owned = flow.owned(handler.catch.handler);
-                if owned.and_then(|owned| owned.checked_add(1)) != Some(monitor) {
+                if flow.owned(handler.catch.handler) != owned_after {
                     return Err(Reason::Unstructured);
                 }
                 catches.push(handler.catch);

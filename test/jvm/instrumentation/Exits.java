@@ -3,6 +3,7 @@ package instrumentation;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.ToIntBiFunction;
 
 /**
  * Releases monitors in all the ways that Java has, says before each release what it is going to
@@ -94,7 +95,68 @@ final class Exits {
         }
     }
 
+    /** Blocks as other compilers write them, in a class that {@code oracle.Shapes} writes. */
+    public interface Shape {
+        int kotlin(Object lock, Runnable body);
+
+        int scala(Object lock, Runnable body);
+
+        int clojure(Object lock, Runnable body);
+
+        int shared(Object lock, Runnable body);
+
+        int proguard(Object lock, Runnable body);
+    }
+
+    private static final Shape SHAPES = shapes();
+
+    private static Shape shapes() {
+        try {
+            return (Shape) Class.forName("instrumentation.Shapes").getConstructor().newInstance();
+        } catch (ReflectiveOperationException exception) {
+            throw new AssertionError(exception);
+        }
+    }
+
+    private static void runShapes() {
+        SHAPES.kotlin(A, () -> next(A, "kotlin"));
+        SHAPES.scala(A, () -> next(A, "scala"));
+        SHAPES.clojure(A, () -> next(A, "clojure"));
+        SHAPES.shared(A, () -> next(A, "shared"));
+        SHAPES.proguard(A, () -> nextOfBoth());
+        throwFrom(SHAPES::kotlin, () -> next(A, "kotlin"));
+        throwFrom(SHAPES::clojure, () -> next(A, "clojure"));
+        throwFrom(SHAPES::shared, () -> next(A, "shared"));
+        int caught = SHAPES.scala(A, throwing(() -> next(A, "scala")));
+        caught += SHAPES.proguard(A, throwing(() -> nextOfBoth()));
+        if (caught != 4) {
+            throw new AssertionError(caught);
+        }
+    }
+
+    private static void nextOfBoth() {
+        next(A, "proguard");
+        next(SHAPES, "proguard");
+    }
+
+    private static Runnable throwing(Runnable body) {
+        return () -> {
+            body.run();
+            fail();
+        };
+    }
+
+    private static void throwFrom(ToIntBiFunction<Object, Runnable> shape, Runnable body) {
+        try {
+            shape.applyAsInt(A, throwing(body));
+        } catch (Failure failure) {
+            return;
+        }
+        throw new AssertionError("nothing was thrown");
+    }
+
     private static void runAll() {
+        runShapes();
         nested();
         returns(1);
         returns(2);
@@ -503,6 +565,7 @@ final class Exits {
     /** Each hook throws, as where the stack ends: all monitors are released nevertheless. */
     private static void failAll() throws Exception {
         Methods methods = new Methods();
+        Runnable nothing = () -> {};
         Runnable[] all = {
             Exits::nested,
             () -> returns(1),
@@ -520,8 +583,18 @@ final class Exits {
             Methods::staticReturns,
             Methods::staticExceptions,
             () -> manyVariables(1, 2L, 3.0, "four"),
+            () -> SHAPES.kotlin(A, nothing),
+            () -> SHAPES.scala(A, nothing),
+            () -> SHAPES.clojure(A, nothing),
+            () -> SHAPES.shared(A, nothing),
+            () -> SHAPES.proguard(A, nothing),
+            () -> SHAPES.kotlin(A, Exits::fail),
+            () -> SHAPES.scala(A, Exits::fail),
+            () -> SHAPES.clojure(A, Exits::fail),
+            () -> SHAPES.shared(A, Exits::fail),
+            () -> SHAPES.proguard(A, Exits::fail),
         };
-        Object[] monitors = {A, B, C, Exits.class, Methods.class, methods, "four"};
+        Object[] monitors = {A, B, C, Exits.class, Methods.class, methods, "four", SHAPES};
         for (int i = 0; i < all.length; i++) {
             StackOverflowError failure = new StackOverflowError("by the hook");
             field("count").set(null, 0);

@@ -52,6 +52,9 @@ final class Instrumenter implements Opcodes {
     /** By position: how many monitors the method's blocks own there. */
     private final Map<Integer, Integer> owned = new HashMap<>();
 
+    /** By position: where these monitors were acquired, the last one first. */
+    private final Map<Integer, List<Integer>> enters = new HashMap<>();
+
     private final List<TryCatchBlockNode> protections = new ArrayList<>();
 
     /** By all that tells them apart. */
@@ -163,7 +166,7 @@ final class Instrumenter implements Opcodes {
             target(handler.handler);
         }
         Deque<Integer> pending = new ArrayDeque<>();
-        reach(0, 0, pending);
+        reach(0, Collections.emptyList(), pending);
         for (boolean isDone = false; !isDone; ) {
             while (!pending.isEmpty()) {
                 follow(pending.pop(), pending);
@@ -172,7 +175,10 @@ final class Instrumenter implements Opcodes {
             for (TryCatchBlockNode handler : method.tryCatchBlocks) {
                 Integer inRange = owned.get(positions.get(handler.start));
                 if (inRange != null && !owned.containsKey(positions.get(handler.handler))) {
-                    reach(positions.get(handler.handler), inRange, pending);
+                    reach(
+                            positions.get(handler.handler),
+                            enters.get(positions.get(handler.start)),
+                            pending);
                     isDone = false;
                     break;
                 }
@@ -180,11 +186,12 @@ final class Instrumenter implements Opcodes {
         }
     }
 
-    private void reach(int at, int count, Deque<Integer> pending) {
-        Integer before = owned.put(at, count);
+    private void reach(int at, List<Integer> monitors, Deque<Integer> pending) {
+        Integer before = owned.put(at, monitors.size());
         if (before == null) {
+            enters.put(at, monitors);
             pending.push(at);
-        } else if (before != count) {
+        } else if (before != monitors.size()) {
             throw new IllegalStateException(owner.name + " " + method.name + ": " + at);
         }
     }
@@ -192,8 +199,13 @@ final class Instrumenter implements Opcodes {
     private void follow(int at, Deque<Integer> pending) {
         AbstractInsnNode node = instructions.get(at);
         int opcode = node.getOpcode();
-        int count = owned.get(at);
-        int after = count + (opcode == MONITORENTER ? 1 : opcode == MONITOREXIT ? -1 : 0);
+        List<Integer> after = enters.get(at);
+        if (opcode == MONITORENTER) {
+            after = new ArrayList<>(after);
+            after.add(0, at);
+        } else if (opcode == MONITOREXIT) {
+            after = after.subList(1, after.size());
+        }
         List<LabelNode> next = new ArrayList<>();
         if (node instanceof JumpInsnNode) {
             next.add(((JumpInsnNode) node).label);
@@ -331,7 +343,7 @@ final class Instrumenter implements Opcodes {
     /** Handlers that own the monitor that is released would release it again. */
     private Stub stub(int at, int monitor, int local) {
         List<TryCatchBlockNode> handlers = new ArrayList<>();
-        List<Object> key = new ArrayList<>(Arrays.asList(local, monitor));
+        List<Object> key = new ArrayList<>(Arrays.asList(local, enters.get(at).get(0)));
         for (TryCatchBlockNode handler : method.tryCatchBlocks) {
             int handlerAt = positions.get(handler.handler);
             if (covers(handler, at) && !Objects.equals(owned.get(handlerAt), monitor)) {

@@ -35,7 +35,7 @@ fn monitors_are_released_whatever_a_hook_throws() {
     for jdk in AnyJdk::all() {
         for mode in MODES {
             let said = program.run(&jdk, mode, &["failures"]);
-            assert_eq!(said, "failed 16 times\n", "{jdk:?} {mode:?}");
+            assert_eq!(said, "failed 26 times\n", "{jdk:?} {mode:?}");
         }
     }
 }
@@ -58,10 +58,11 @@ fn compiled_code_calls_the_hooks_as_often() {
             assert_eq!(exits, counter("releases "), "{jdk:?} {calls:?}");
             assert_eq!(counter("wrongExits "), 0);
 
-            // A method whose releases do not match its acquisitions is not compiled.
+            // A method whose releases do not match its acquisitions is not compiled, which is true of
+            // one as it is: inline functions of Kotlin do not release if a call at their end throws.
             let ours = said
                 .lines()
-                .filter(|line| line.contains("instrumentation.Exits"));
+                .filter(|line| line.contains("instrumentation.") && !line.contains("::kotlin "));
             let (given_up, compiled): (Vec<_>, Vec<_>) = ours.partition(|line| {
                 line.contains("COMPILE SKIPPED") || line.contains("not compilable")
             });
@@ -74,6 +75,10 @@ fn compiled_code_calls_the_hooks_as_often() {
                 "finallies",
                 "manyVariables",
                 "staticLongInteger",
+                "scala",
+                "clojure",
+                "shared",
+                "proguard",
             ] {
                 let by_c2 =
                     |line: &&&str| line.contains(&format!("::{method} ")) && line.contains(" 4  ");

@@ -2,6 +2,7 @@
 //! `bytecode-instrumentation` writes them: what JVMs say of them, what they do, and what ASM
 //! makes of the same classes.
 
+mod corpus;
 mod execution;
 mod oracle;
 mod support;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use bytecode_instrumentation::{Hooks, Reason, Site, instrument_exits};
+use bytecode_instrumentation::{Hooks, Reason, Site, SiteKind, instrument_exits};
 use jvm_tests::{
     Jar, Jdk, dependencies, java_compiler, run_to_success, scratch_directory, source_directory,
     target_directory,
@@ -59,6 +59,8 @@ pub(crate) struct Instrumented {
     pub(crate) sites: BTreeMap<u32, (String, Site)>,
     /// Releases that call no hook, by the reason.
     pub(crate) left_alone: BTreeMap<String, u64>,
+    /// How many of these are `monitorexit` instructions.
+    pub(crate) blocks_left_alone: usize,
     /// Classes with any of these but native methods.
     pub(crate) partly: Vec<String>,
     /// All classes that were looked at.
@@ -83,6 +85,13 @@ impl Instrumented {
         }
         println!("{calls:?}: {}", all.summary());
         all
+    }
+
+    /// Returns the number of `monitorexit` instructions that call a hook.
+    pub(crate) fn blocks(&self) -> usize {
+        let sites = self.sites.values();
+        let blocks = sites.filter(|(_, site)| site.kind == SiteKind::Block);
+        blocks.count()
     }
 
     /// Returns a line about the methods that were changed and that were not.
@@ -114,6 +123,7 @@ impl Instrumented {
         for left in &result.left_alone {
             let count = u64::from(left.blocks) + u64::from(left.method);
             *self.left_alone.entry(left.reason.to_string()).or_default() += count;
+            self.blocks_left_alone += left.blocks as usize;
             if left.reason != Reason::Native {
                 self.partly.push(name.to_owned());
             }
@@ -199,6 +209,10 @@ impl JavaPrograms {
             programs.compile("programs", &sources, &["-g".into()]);
             let options = ["-cp".into(), asm];
             programs.compile("oracle", &sources.join("oracle"), &options);
+            let mut shapes = AnyJdk::stock().tool("java");
+            shapes.arg("-cp").arg(programs.oracle());
+            shapes.arg("instrumentation.oracle.Shapes");
+            run_to_success(shapes.arg(programs.programs()));
             programs
         })
     }
@@ -217,7 +231,7 @@ impl JavaPrograms {
         self.directory.path().join("boot")
     }
 
-    /// `Exits`, `Annotated` and `Verification`.
+    /// `Exits`, `Shapes`, `Annotated` and `Verification`.
     pub(crate) fn programs(&self) -> PathBuf {
         self.directory.path().join("programs")
     }

@@ -96,45 +96,44 @@ fn classes_of_newer_jdks_are_verified() {
     }
 }
 
-/// Some of these refer to classes that do not exist, with and without instrumentation.
 #[test]
 fn classes_of_applications_are_verified() {
-    let jdk = AnyJdk::stock();
     let class_path = applications_class_path();
     let jars: Vec<_> = std::env::split_paths(&class_path).collect();
     let all = Calls::ALL.into_iter();
     for calls in all.filter(|&calls| calls == Calls::BeforeAndAfter || is_nightly()) {
-        let scratch = scratch_directory("verification");
-        let output = scratch.path().join("classes");
-        let instrumented = Instrumented::of_all(&jars, calls, &output);
+        let instrumented = check_same_outcomes(&AnyJdk::stock(), &jars, calls);
         // The number left alone is a detail of single classes.
         let left_alone: u64 = instrumented.left_alone.values().sum();
         assert!(left_alone * 100 < instrumented.sites.len() as u64);
-
-        let names = scratch.path().join("names");
-        instrumented.write_names(&names);
-        let outcomes = |first: Option<&PathBuf>| {
-            let programs = JavaPrograms::compiled().programs();
-            let places = first.into_iter().chain([&programs]).chain(&jars);
-            let mut java = jdk.java_with_hooks();
-            java.arg("-Xverify:all").arg("-cp");
-            java.arg(std::env::join_paths(places).expect("no path has a colon"));
-            output_of(java.arg("instrumentation.Verification").arg(&names))
-        };
-        let (before, after) = (outcomes(None), outcomes(Some(&output)));
-        let verified = after
-            .lines()
-            .filter(|line| line.ends_with(": verified"))
-            .count();
-        assert!(verified > 1_000, "{verified} classes");
-        let differences: Vec<_> = before
-            .lines()
-            .zip(after.lines())
-            .filter(|(a, b)| a != b)
-            .collect();
-        assert!(differences.is_empty(), "{differences:#?}");
-        assert_eq!(before.lines().count(), after.lines().count());
     }
+}
+
+/// Compares what a JVM says of the classes of some jars before and after. Some of these refer to
+/// classes that do not exist, with and without instrumentation.
+pub(super) fn check_same_outcomes(jdk: &AnyJdk, jars: &[PathBuf], calls: Calls) -> Instrumented {
+    let scratch = scratch_directory("verification");
+    let output = scratch.path().join("classes");
+    let instrumented = Instrumented::of_all(jars, calls, &output);
+    let names = scratch.path().join("names");
+    instrumented.write_names(&names);
+    let outcomes = |first: Option<&PathBuf>| {
+        let programs = JavaPrograms::compiled().programs();
+        let places = first.into_iter().chain([&programs]).chain(jars);
+        let mut java = jdk.java_with_hooks();
+        java.arg("-Xverify:all").arg("-cp");
+        java.arg(std::env::join_paths(places).expect("no path has a colon"));
+        output_of(java.arg("instrumentation.Verification").arg(&names))
+    };
+    let (before, after) = (outcomes(None), outcomes(Some(&output)));
+    let lines = after.lines();
+    let verified = lines.filter(|line| line.ends_with(": verified")).count();
+    assert!(verified > 1_000, "{verified} classes");
+    let pairs = before.lines().zip(after.lines());
+    let differences: Vec<_> = pairs.filter(|(before, after)| before != after).collect();
+    assert!(differences.is_empty(), "{differences:#?}");
+    assert_eq!(before.lines().count(), after.lines().count());
+    instrumented
 }
 
 fn jars_in(directory: &Path) -> Vec<PathBuf> {
