@@ -55,7 +55,7 @@ impl Flow {
             while let Some(pc) = flow.pending.pop() {
                 flow.follow(code, pc)?;
             }
-            // A handler of code that throws nothing, as that of an empty block, which is to have the
+            // A handler of code that throws nothing, as an empty block has, which is to have the
             // monitors of this code.
             let mut unreached = code.handlers.iter().filter_map(|handler| {
                 let owned = flow.innermost(handler.start)?;

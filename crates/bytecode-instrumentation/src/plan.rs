@@ -175,7 +175,7 @@ impl<'a> Plan<'a> {
             return Err(reason);
         }
         let releases = code.monitor_exits.len() + code.returns.len();
-        // Room for two more local variables.
+        // Two more local variables fit.
         if releases.saturating_mul(code.handlers.len()) > MAX_WORK || code.max_locals > u16::MAX - 2
         {
             return Err(Reason::TooLarge);

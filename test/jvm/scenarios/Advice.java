@@ -302,7 +302,7 @@ public final class Advice {
         }
     }
 
-    /** A lock of the same class as that of {@link Fair}, which is held for long. */
+    /** A lock of the same class as the one of {@link Fair}, which is held for long. */
     private static final class Slow {
         private static final ReentrantLock LOCK = new ReentrantLock(true);
 

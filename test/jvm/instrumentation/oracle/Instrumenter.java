@@ -57,7 +57,7 @@ final class Instrumenter implements Opcodes {
 
     private final List<TryCatchBlockNode> protections = new ArrayList<>();
 
-    /** By all that tells them apart. */
+    /** By all in which they can differ. */
     private final Map<List<Object>, Stub> stubs = new LinkedHashMap<>();
 
     /** The local variable with {@code this}. */

@@ -71,7 +71,7 @@ final class Shapes implements Opcodes {
         end();
     }
 
-    /** The range of the block ends before the release, that of a {@code catch} has all of it. */
+    /** The range of the block ends before the release, the range of a {@code catch} has all of it. */
     private void scala() {
         Label start = mark();
         enter(LOCK);

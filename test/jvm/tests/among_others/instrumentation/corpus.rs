@@ -127,7 +127,7 @@ fn all_releases_call_a_hook_whatever_compiler() {
     let jars = dependencies("instrumentation/corpus", &JARS);
     let scratch = scratch_directory("corpus");
     let mut releases = 0;
-    let mut told = 0;
+    let mut known = 0;
     for jar in &jars {
         let of_jar =
             Instrumented::of_all(&[jar.clone()], Calls::Before, &scratch.path().join("jar"));
@@ -135,12 +135,12 @@ fn all_releases_call_a_hook_whatever_compiler() {
         let share = 100.0 * blocks as f64 / (blocks + left).max(1) as f64;
         let name = jar.file_name().expect("a jar has a name").display();
         println!("| {name} | {} | {share:.2} % |", blocks + left);
-        (releases, told) = (releases + blocks + left, told + blocks);
+        (releases, known) = (releases + blocks + left, known + blocks);
     }
     assert!(releases > 10_000, "{releases}");
     assert!(
-        told as f64 >= 0.995 * releases as f64,
-        "{told} of {releases}"
+        known as f64 >= 0.995 * releases as f64,
+        "{known} of {releases}"
     );
     let verified = jars.iter().filter(|jar| !is_signed(jar)).cloned();
     let verified: Vec<_> = verified.collect();
