@@ -12,7 +12,7 @@ use jvm_tests::{
 };
 
 /// Main classes of `scenarios/` and their arguments.
-const PROGRAMS: [&str; 58] = [
+const PROGRAMS: [&str; 57] = [
     "Attached",
     "BiasRevocation",
     "BlockedTimes",
