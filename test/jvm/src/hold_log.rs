@@ -172,14 +172,21 @@ impl HoldLog {
         let during =
             |from_ns: i64, until_ns: i64| length_ns(from_ns.max(start_ns), until_ns.min(end_ns));
         let unsure_ns = self.uncertainty_ns;
-        let first = (self.holds).partition_point(|hold| hold.left_ns + unsure_ns <= start_ns);
+        let first =
+            (self.holds).partition_point(|hold| hold.left_ns.saturating_add(unsure_ns) <= start_ns);
         let holds = self.holds[first..].iter();
         let mut right_ns = 0;
-        for hold in holds.take_while(|hold| hold.wanted_ns - unsure_ns < end_ns) {
-            let held_ns = during(hold.acquired_ns + unsure_ns, hold.released_ns - unsure_ns);
+        for hold in holds.take_while(|hold| hold.wanted_ns.saturating_sub(unsure_ns) < end_ns) {
+            let held_ns = during(
+                hold.acquired_ns.saturating_add(unsure_ns),
+                hold.released_ns.saturating_sub(unsure_ns),
+            );
             overlay.held_ns += held_ns;
             if owner.is_some_and(|owner| **owner == self.owners[hold.by].0) {
-                right_ns += during(hold.wanted_ns - unsure_ns, hold.left_ns + unsure_ns);
+                right_ns += during(
+                    hold.wanted_ns.saturating_sub(unsure_ns),
+                    hold.left_ns.saturating_add(unsure_ns),
+                );
             } else {
                 overlay.missed_ns += held_ns;
             }
@@ -320,7 +327,7 @@ fn method_of_program(chain: ChainIndex, entities: &Entities) -> Option<&str> {
 }
 
 fn length_ns(from_ns: i64, until_ns: i64) -> u64 {
-    u64::try_from(until_ns - from_ns).unwrap_or(0)
+    u64::try_from(until_ns.saturating_sub(from_ns)).unwrap_or(0)
 }
 
 fn signed(time_ns: u64) -> i64 {

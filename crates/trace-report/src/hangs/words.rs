@@ -264,7 +264,7 @@ impl Words<'_> {
                      lock cannot be upgraded: release it before you acquire the write lock."
                 }
                 (Resource::StampedLock { .. }, None) => {
-                    "See which thread does not come to its unlock, or keeps the lock for long. A StampedLock is not \
+                    "See which reader or writer does not come to its unlock, or keeps the lock for long. A StampedLock is not \
                      reentrant: a thread that has it must release it before it acquires it again, or convert its \
                      stamp with tryConvertToWriteLock."
                 }
