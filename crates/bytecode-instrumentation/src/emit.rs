@@ -359,10 +359,10 @@ impl<'a> Emitter<'_, 'a> {
                 Release::Return if lacks(site.pc) => {
                     holes.push(self.layout.target(site.pc)?..release);
                 }
-                Release::Block(_) if self.calls_after && site.pc + 1 < handler.end => {
-                    if lacks(site.pc + 1) {
-                        holes.push(release + 1..self.layout.target(site.pc + 1)?);
-                    }
+                Release::Block(_)
+                    if self.calls_after && site.pc + 1 < handler.end && lacks(site.pc + 1) =>
+                {
+                    holes.push(release + 1..self.layout.target(site.pc + 1)?);
                 }
                 _ => {}
             }
