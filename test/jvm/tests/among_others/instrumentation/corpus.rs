@@ -1,6 +1,6 @@
 //! Libraries that other compilers than javac have compiled, or that ProGuard has changed.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use jvm_tests::{Jar, dependencies, is_nightly, scratch_directory};
 
@@ -129,8 +129,11 @@ fn all_releases_call_a_hook_whatever_compiler() {
     let mut releases = 0;
     let mut known = 0;
     for jar in &jars {
-        let of_jar =
-            Instrumented::of_all(&[jar.clone()], Calls::Before, &scratch.path().join("jar"));
+        let of_jar = Instrumented::of_all(
+            std::slice::from_ref(jar),
+            Calls::Before,
+            &scratch.path().join("jar"),
+        );
         let (blocks, left) = (of_jar.blocks(), of_jar.blocks_left_alone);
         let share = 100.0 * blocks as f64 / (blocks + left).max(1) as f64;
         let name = jar.file_name().expect("a jar has a name").display();
@@ -153,7 +156,7 @@ fn all_releases_call_a_hook_whatever_compiler() {
 }
 
 /// A changed class of such a jar has no signature.
-fn is_signed(jar: &PathBuf) -> bool {
+fn is_signed(jar: &Path) -> bool {
     jar.file_name()
         .is_some_and(|name| name.to_string_lossy().starts_with("ecj-"))
 }
