@@ -28,10 +28,15 @@ public final class Futures {
         awaitPhaser(phaser);
     }
 
+    /** Acts when the thread that calls this has waited for a while. */
     private static void later(Runnable action) {
+        Thread client = Thread.currentThread();
         new Thread(() -> {
             try {
-                Thread.sleep(200);
+                while (client.getState() != Thread.State.WAITING) {
+                    Thread.sleep(1);
+                }
+                Thread.sleep(150);
             } catch (InterruptedException error) {
                 throw new IllegalStateException(error);
             }

@@ -25,7 +25,7 @@ public final class LockSites {
     private static final int PLACES = 10;
     private static final int WARM_UP = 30_000;
     private static final int LOADERS = 2;
-    private static final long BEGIN_NANOS = 60_000_000_000L;
+    private static final long BEGIN_NANOS = 240_000_000_000L;
     private static final long BLOCKED_MILLIS = 10;
 
     private static final Unsafe UNSAFE = UnsafeMonitor.theUnsafe();

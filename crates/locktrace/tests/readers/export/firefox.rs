@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -161,8 +163,25 @@ struct Profiler<'a> {
 impl<'a> Profiler<'a> {
     fn load(directory: &'a Path, profile: &str) -> Self {
         let profiler = Self { directory };
-        printed(profiler.command().args(["load", profile]));
+        let load = profiler.command().args(["load", profile]).output();
+        let load = load.expect("node runs");
+        if !load.status.success() {
+            // Its daemon goes on, if it was not ready within the half second that it is given.
+            let said = String::from_utf8_lossy(&load.stderr);
+            assert!(said.contains("did not become ready within"), "{said}");
+            profiler.await_ready();
+        }
         profiler
+    }
+
+    fn await_ready(&self) {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let mut list = self.command();
+        list.args(["thread", "list"]);
+        while !list.output().is_ok_and(|list| list.status.success()) {
+            assert!(Instant::now() < deadline, "the profiler does not answer");
+            thread::sleep(Duration::from_millis(200));
+        }
     }
 
     fn command(&self) -> Command {
