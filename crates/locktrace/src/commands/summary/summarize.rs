@@ -41,11 +41,21 @@ struct Collected {
     what_if: Option<WhatIf>,
     /// The single contentions of all waits are known.
     is_complete: bool,
+    /// Otherwise the evidence comes from a second pass.
+    can_repeat: bool,
+}
+
+impl Collected {
+    fn wants_evidence(&self) -> bool {
+        self.is_complete || !self.can_repeat
+    }
 }
 
 impl WaitSink for Collected {
     fn wait(&mut self, wait: &Wait, entities: &Entities) {
-        self.evidence.wait(wait, entities);
+        if self.wants_evidence() {
+            self.evidence.wait(wait, entities);
+        }
         if let Some(what_if) = &mut self.what_if {
             what_if.wait(wait, entities);
         }
@@ -75,6 +85,7 @@ impl DivisibleSink for Collected {
             evidence: self.evidence.part(),
             what_if: self.what_if.as_ref().map(WhatIf::part),
             is_complete: true,
+            can_repeat: self.can_repeat,
         }
     }
 
@@ -99,17 +110,18 @@ pub(super) fn summarize(
     threads: ThreadArguments,
 ) -> outcome::Result<Summary> {
     let traces = open_in_order(model)?;
+    let can_repeat = traces.iter().all(|trace| trace.byte_len().is_some());
     let mut collected = Collected {
         evidence: Evidence::new(model.library.clone()),
         what_if: (traces.len() == 1).then(WhatIf::default),
         is_complete: true,
+        can_repeat,
     };
-    let can_repeat = traces.iter().all(|trace| trace.byte_len().is_some());
     let all = |_: &TraceInput| Ok(Selection::default());
     let with_contentions = Evidence::detail(true).sampled();
     let mut analysis = Analysis::new(Limits::default()).with_detail(with_contentions);
     let mut summaries = input::analyze_into(&mut analysis, traces, threads, all, &mut collected)?;
-    if !collected.is_complete && can_repeat {
+    if !collected.wants_evidence() {
         // There are too many contentions to place each of them: root owners are added up.
         analysis = analysis.with_detail(Evidence::detail(false));
         collected.evidence = Evidence::new(model.library.clone());
