@@ -108,7 +108,7 @@ export interface Finding {
     share: number; share_at_most: number; share_at_least: number; replayed_share: number;
   } | null;
   /** Why it cannot be predicted. */
-  unreliable: "replay-misses-waiting" | "replay-misses-duration" | null;
+  unreliable: "replay-misses-waiting" | "replay-misses-duration" | "waits-itself" | null;
   selection: Selection;
 }
 

@@ -112,6 +112,12 @@ function savingHelp(saving: NonNullable<Finding["saving"]>, keeper?: string): st
   return `${change}. ${of} ×${saving.speedup_least.toFixed(2)} to ×${saving.speedup_most.toFixed(2)} as fast; ${share(saving.share)} of all waiting for locks${keeper ? " and pools" : ""} is gone${slices}`;
 }
 
+function unreliableHelp(reason: NonNullable<Finding["unreliable"]>): string {
+  return reason === "waits-itself"
+    ? "This code mostly waits for another lock meanwhile: see that finding"
+    : "Replays of the trace do not reproduce its waiting";
+}
+
 /** In words, as in the summary's text. */
 function onProcessor({ least, most, run_delay_least }: NonNullable<Finding["owner_on_processor"]>): string {
   const waited = run_delay_least < 0.01 ? "" : `, and waited for one for ${percent(run_delay_least)} at least`;
@@ -129,7 +135,7 @@ function FindingCard({ finding, rank }: { finding: Finding; rank: number }) {
     ["p50", duration(finding.p50_ns)], ["p99", duration(finding.p99_ns)], ["Longest", duration(finding.max_ns)], ["Waiting at once", finding.mean_waiters.toFixed(1)],
   ];
   if (saving) facts.push(["Speed-up", `×${saving.speedup.toFixed(2)}`, savingHelp(saving, finding.kept_by[0]?.by)]);
-  if (finding.unreliable) facts.push(["Speed-up", "unknown", "Replays of the trace do not reproduce its waiting"]);
+  if (finding.unreliable) facts.push(["Speed-up", "unknown", unreliableHelp(finding.unreliable)]);
   return (
     <li class="finding card">
       <a class="body" href={href}>

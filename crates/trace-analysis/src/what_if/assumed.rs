@@ -12,6 +12,7 @@
 //! another lock.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::what_if::hold::Hold;
 use crate::what_if::hold_code::{HoldCode, HoldCodeIndex};
@@ -27,6 +28,12 @@ const MORE_THAN_EXPECTED: f64 = 5.0;
 
 /// Most holds were noticed if there are as many of them as this share of the times in which threads go on by themselves.
 const MOST: f64 = 0.5;
+
+/// From as many noticed holds on it is known how often they are noticed.
+const MANY_NOTICED: usize = 32;
+
+/// A time in which this many holds would be noticed on the average is hardly ever without any.
+const RARELY: u64 = 8;
 
 /// The most holds that are assumed for each step of a thread that is known.
 const MAX_PER_STEP: usize = 4;
@@ -46,8 +53,12 @@ struct OfLock<'p> {
     /// How long holds are, of threads that write and of those that only read.
     hold_ns: u64,
     shared_hold_ns: u64,
+    /// The same of each thread that writes.
+    holds_ns: Vec<u64>,
     /// By begin.
     holds: &'p [Hold],
+    /// From when until when threads come to it: some locks are only used at the start.
+    in_use: Range<u64>,
     /// Nobody wants it meanwhile.
     is_private: bool,
     /// By thread.
@@ -62,7 +73,7 @@ impl OfLock<'_> {
         match self.users[thread] {
             None => 0,
             Some(Use::Reads) => self.shared_hold_ns,
-            Some(Use::Writes) => self.hold_ns,
+            Some(Use::Writes) => self.holds_ns[thread],
         }
     }
 
@@ -104,15 +115,22 @@ pub(super) fn with_unseen_holds(programs: &mut Programs, which: UnseenHolds) -> 
         for hold in &programs.holds[number] {
             codes[hold.thread] = hold.code;
         }
+        let hold_ns = match known.has_timed_holds {
+            true => known.hold_ns,
+            // At least what was seen of holds, which may all have followed waits.
+            false => longest_ns(&timelines, number).max(known.hold_ns),
+        };
+        let holds_ns = match known.has_timed_holds {
+            true => usual_ns(&programs.holds[number], timelines.len(), hold_ns),
+            false => vec![hold_ns; timelines.len()],
+        };
         let lock = OfLock {
             number,
-            hold_ns: match known.has_timed_holds {
-                true => known.hold_ns,
-                // At least what was seen of holds, which may all have followed waits.
-                false => longest_ns(&timelines, number).max(known.hold_ns),
-            },
+            hold_ns,
+            holds_ns,
             shared_hold_ns: known.shared_hold_ns,
             holds: &programs.holds[number],
+            in_use: in_use(&programs.holds[number]),
             is_private: which == UnseenHolds::Private,
             users: users(&timelines, number),
             codes,
@@ -192,8 +210,13 @@ fn expected(lock: &OfLock<'_>, timelines: &[Timeline]) -> f64 {
         let (Some(first), Some(last)) = (timeline.first(), timeline.last()) else {
             continue;
         };
-        there_ns += (last.1 - first.0) as f64;
-        (first_ns, last_ns) = (first_ns.min(first.0), last_ns.max(last.1));
+        let from_ns = first.0.max(lock.in_use.start);
+        let until_ns = last.1.min(lock.in_use.end);
+        if from_ns >= until_ns {
+            continue;
+        }
+        there_ns += (until_ns - from_ns) as f64;
+        (first_ns, last_ns) = (first_ns.min(from_ns), last_ns.max(until_ns));
         for &(start_ns, end_ns, mark) in timeline {
             if matches!(mark, Mark::Wait(acquisition) if acquisition.lock == lock.number) {
                 waited_ns += (end_ns - start_ns) as f64;
@@ -218,7 +241,12 @@ fn expected(lock: &OfLock<'_>, timelines: &[Timeline]) -> f64 {
 /// Threads have a lock so often where nobody noticed, evenly spread over the time in which they go on by
 /// themselves.
 fn assume(lock: &OfLock<'_>, count: f64, gaps: &mut Vec<Gap>, assumed: &mut Assumed) {
-    let of_users = gaps.iter().filter(|gap| lock.hold_ns(gap.thread) > 0);
+    let may_hold = |gap: &Gap| {
+        lock.hold_ns(gap.thread) > 0
+            && lock.in_use.contains(&gap.start_ns)
+            && lock.in_use.contains(&gap.end_ns)
+    };
+    let of_users = gaps.iter().filter(|gap| may_hold(gap));
     let free_ns: u64 = of_users.map(|gap| gap.end_ns - gap.start_ns).sum();
     if count < 1.0 || free_ns == 0 {
         return;
@@ -234,11 +262,11 @@ fn assume(lock: &OfLock<'_>, count: f64, gaps: &mut Vec<Gap>, assumed: &mut Assu
     let mut next_ns: Vec<u64> = first.collect();
     let mut left = Vec::with_capacity(gaps.len());
     for gap in gaps.drain(..) {
-        let hold_ns = lock.hold_ns(gap.thread);
-        if hold_ns == 0 {
+        if !may_hold(&gap) {
             left.push(gap);
             continue;
         }
+        let hold_ns = lock.hold_ns(gap.thread);
         let next_ns = &mut next_ns[gap.thread];
         let mut from_ns = gap.start_ns;
         while from_ns.saturating_add(*next_ns) < gap.end_ns {
@@ -288,6 +316,33 @@ pub(super) fn free_from(
         }
     }
     (start_ns.saturating_add(hold_ns) <= until_ns).then_some(start_ns)
+}
+
+/// From when until when threads come to a lock: where many of its holds were noticed, not long before the first one and
+/// not long after the last.
+fn in_use(holds: &[Hold]) -> Range<u64> {
+    match holds {
+        [first, .., last] if holds.len() >= MANY_NOTICED => {
+            let noticed_ns = last.start_ns - first.start_ns;
+            let margin_ns = noticed_ns / (holds.len() as u64) * RARELY;
+            first.start_ns.saturating_sub(margin_ns)..last.start_ns.saturating_add(margin_ns)
+        }
+        _ => 0..u64::MAX,
+    }
+}
+
+/// How long each thread usually has a lock, which may differ by what they do with it; `otherwise_ns` if it was not seen
+/// with it.
+fn usual_ns(holds: &[Hold], threads: usize, otherwise_ns: u64) -> Vec<u64> {
+    let mut sums = vec![(0, 0); threads];
+    for hold in holds {
+        let (sum_ns, count) = &mut sums[hold.thread];
+        *sum_ns += hold.end_ns - hold.start_ns;
+        *count += 1;
+    }
+    let of_threads = sums.into_iter();
+    let usual_ns = of_threads.map(|(sum_ns, count): (u64, u64)| sum_ns.checked_div(count));
+    usual_ns.map(|it| it.unwrap_or(otherwise_ns)).collect()
 }
 
 /// How long a lock may have been held of which nobody saw when a hold began: as long as half of the holds may have

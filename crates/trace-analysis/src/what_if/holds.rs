@@ -17,6 +17,9 @@ const SAME_ACQUISITION_NS: u64 = 100_000;
 /// From how many holds on it is no chance that none of them was seen.
 const MANY: u64 = 8;
 
+/// The share of the time with which as many had a lock at once for some time.
+const SOME_TIME: f64 = 0.01;
+
 /// A thread had a lock while others waited for it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SeenHold {
@@ -122,15 +125,19 @@ pub(super) fn holds_of(
             };
             let excluded_ns = others_ns.min(threads[thread].next_wait_ns(time_ns));
             let is_same = |span: &SeenHold| match (known.sharing, span.is_shared) {
-                // Seen since a writer waits, however long it was before.
-                (_, true) => span.end_ns - time_ns <= seen.longest_read_ns(span, reads),
-                // Of several that have a permit, only the next one to give it back is seen.
+                // Of several that have a permit, only the next one to give it back is seen, whatever else it did.
                 (Sharing::Permits, _) => true,
-                _ => span.start_ns <= time_ns.saturating_add(SAME_ACQUISITION_NS),
+                // Seen since a writer waits, however long it was before.
+                (_, true) => {
+                    span.end_ns - time_ns <= seen.longest_read_ns(span, reads)
+                        && seen.is_idle(thread, time_ns, span)
+                }
+                _ => {
+                    span.start_ns <= time_ns.saturating_add(SAME_ACQUISITION_NS)
+                        && seen.is_idle(thread, time_ns, span)
+                }
             };
-            let own = spans.next_if(|span| {
-                span.start_ns <= excluded_ns && is_same(span) && seen.is_idle(thread, time_ns, span)
-            });
+            let own = spans.next_if(|span| span.start_ns <= excluded_ns && is_same(span));
             let hold = Hold {
                 thread,
                 lock,
@@ -166,6 +173,12 @@ pub(super) fn holds_of(
         holds.extend(spans.map(|span| span.unwaited(codes)));
     }
     set_usual_holds(locks, &holds);
+    for of_user in holds.chunk_by_mut(|a, b| (a.thread, a.lock) == (b.thread, b.lock)) {
+        let lock = &locks[of_user[0].lock];
+        if lock.sharing == Sharing::Permits {
+            begin_earlier(of_user, lock.hold_ns);
+        }
+    }
     let usual = Usual::new(&holds, &unseen, codes, locks);
     // Those are of usual length, before the next event.
     holds.extend(unseen.into_iter().map(|(mut hold, latest_ns)| {
@@ -181,6 +194,19 @@ pub(super) fn holds_of(
         hold
     }));
     holds
+}
+
+/// Of a permit that a thread got at once it is only seen that it was given back: that was held as long as others, but not
+/// before the thread gave one back.
+fn begin_earlier(holds: &mut [Hold], usual_ns: u64) {
+    let mut before_ns = 0;
+    for hold in holds {
+        if !hold.follows_wait {
+            let usual_ns = hold.end_ns.saturating_sub(usual_ns);
+            hold.start_ns = usual_ns.max(before_ns).min(hold.start_ns);
+        }
+        before_ns = hold.end_ns;
+    }
 }
 
 /// Sets how long holds usually are that report nothing when they end, those of readers and of permits: as
@@ -253,12 +279,34 @@ pub(super) fn count_permits(locks: &mut [KnownLock], holds: &[Hold], codes: &Hol
         }
     }
     changes.sort_unstable();
-    let mut had = 0_i64;
-    for (lock, _, change) in changes {
-        had += change;
-        let permits = &mut locks[lock].permits;
-        *permits = u64::try_from(had).unwrap_or(0).max(*permits);
+    for of_lock in changes.chunk_by(|a, b| a.0 == b.0) {
+        let permits = &mut locks[of_lock[0].0].permits;
+        *permits = most_at_once(of_lock).max(*permits);
     }
+}
+
+/// How many had a lock at once for some time: who is woken for a permit that another thread has taken meanwhile looks as
+/// if it had one, too, until it waits again.
+fn most_at_once(changes: &[(usize, u64, i64)]) -> u64 {
+    // For how long as many had it.
+    let mut times_ns: Vec<u64> = Vec::new();
+    let mut had = 0;
+    for pair in changes.windows(2) {
+        had += pair[0].2;
+        let count = usize::try_from(had).unwrap_or(0);
+        if times_ns.len() <= count {
+            times_ns.resize(count + 1, 0);
+        }
+        times_ns[count] += pair[1].1 - pair[0].1;
+    }
+    let some_ns = times_ns.iter().skip(1).sum::<u64>() as f64 * SOME_TIME;
+    let mut at_least_ns = 0;
+    let mut counts = times_ns.iter().enumerate().rev();
+    let most = counts.find(|&(_, &time_ns)| {
+        at_least_ns += time_ns;
+        at_least_ns as f64 > some_ns
+    });
+    most.map_or(0, |(count, _)| count as u64)
 }
 
 /// Who had a lock from when on.

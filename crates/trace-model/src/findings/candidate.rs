@@ -168,7 +168,7 @@ impl Candidates<'_> {
             owner_places: self.owner_places(cause),
             owner_callers: self.owner_callers(candidate, owner.as_ref()),
             kept_by: match pattern.name() {
-                "pool-too-small" => self.kept_by(candidate),
+                pattern::POOL_TOO_SMALL => self.kept_by(candidate),
                 _ => Vec::new(),
             },
             owner,

@@ -77,7 +77,8 @@ pub struct Finding {
     pub start_up_only: bool,
     /// The saving by a fix, if it was predicted.
     pub saving: Option<Saving>,
-    /// Why it cannot be predicted: replays of the trace as it is miss what the trace says.
+    /// Why it cannot be predicted: replays of the trace as it is miss what the trace says, or the owner mostly waits for
+    /// another lock itself.
     pub unreliable: Option<&'static str>,
     /// The waits that it is about.
     pub selection: WaitSelection,

@@ -68,13 +68,36 @@ impl Conclusions {
         processors: Option<u64>,
         entities: &Entities,
     ) {
-        for finding in &mut self.findings {
-            finding.predict_saving(what_if, processors, entities);
+        let waits_itself: Vec<bool> = self
+            .findings
+            .iter()
+            .map(|it| self.waits_itself(it))
+            .collect();
+        for (finding, waits_itself) in self.findings.iter_mut().zip(waits_itself) {
+            match waits_itself {
+                true => finding.unreliable = Some(WAITS_ITSELF),
+                false => finding.predict_saving(what_if, processors, entities),
+            }
         }
         let waiting_share = what_if.waiting_share(processors, entities);
         sort_by_saving(&mut self.findings, self.contention_ns, waiting_share);
     }
+
+    /// Returns whether its owner mostly waited for the lock of another finding while others waited for it: without its own
+    /// lock it would wait there still.
+    fn waits_itself(&self, finding: &Finding) -> bool {
+        let through = self.findings.iter().flat_map(|other| &other.through);
+        let own = through.filter(|it| {
+            it.lock_class.key == finding.lock_class.key
+                && (finding.owner.as_ref()).is_some_and(|owner| owner.key == it.owner.key)
+        });
+        let waited_ns: u64 = own.map(|it| it.duration_ns.ns()).sum();
+        waited_ns > finding.duration_ns.ns()
+    }
 }
+
+/// Why nothing is predicted: the owner waits for another lock meanwhile.
+const WAITS_ITSELF: &str = "waits-itself";
 
 impl Evidence {
     /// Returns what follows. `still_blocked` has the threads that waited when the traces ended.
@@ -105,6 +128,8 @@ impl Evidence {
         findings.extend(hang::findings(&hangs, total_ns, run_ns));
         let quiet = evidence.quiet(run).filter(|_| findings.is_empty());
         let mut others = candidates.findings(stuck_ns, quiet.is_some());
+        let is_pool = |it: &Finding| it.pattern == pattern::POOL_TOO_SMALL;
+        let quiet = quiet.filter(|_| !others.iter().any(is_pool));
         others.retain(|other| !hang::join(&mut findings, other, entities));
         findings.append(&mut others);
         findings.truncate(MAX_FINDINGS);

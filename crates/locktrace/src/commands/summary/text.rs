@@ -248,12 +248,18 @@ fn add_figures(text: &mut String, finding: &Finding, width: usize) {
         finding.mean_waiters,
     );
     line(text, "wall time", &wrapped(&run, width, VALUE_INDENT));
-    if finding.unreliable.is_some() {
-        line(
+    match finding.unreliable {
+        Some("waits-itself") => line(
+            text,
+            "saves",
+            "unknown: this code mostly waits for another lock meanwhile, see there",
+        ),
+        Some(_) => line(
             text,
             "saves",
             "unknown: replays of the trace do not reproduce its waiting",
-        );
+        ),
+        None => {}
     }
     if let Some(saving) = &finding.saving {
         line(
@@ -287,10 +293,10 @@ fn savings(saving: &Saving, keeper: Option<&Kept>) -> String {
     format!(
         "{} of {what}{}: {} as fast ({} to {}), and {} of all waiting for locks{}{slices}",
         percent((1.0 - 1.0 / saving.speedup).max(0.0)),
-        keeper.map_or(String::new(), |it| format!(
-            " if {} gave it back at once",
-            it.by
-        )),
+        keeper.map_or(
+            " if this code did its work after the release".to_owned(),
+            |it| format!(" if {} gave it back at once", it.by)
+        ),
         factor(saving.speedup),
         factor(saving.speedup_least),
         factor(saving.speedup_most),

@@ -60,11 +60,14 @@ impl Pattern for TakingTurns {
     }
 }
 
+/// The name of the pattern of pools.
+pub(crate) const POOL_TOO_SMALL: &str = "pool-too-small";
+
 pub(super) struct PoolTooSmall;
 
 impl Pattern for PoolTooSmall {
     fn name(&self) -> &'static str {
-        "pool-too-small"
+        POOL_TOO_SMALL
     }
 
     fn check(&self, facts: &Facts) -> bool {

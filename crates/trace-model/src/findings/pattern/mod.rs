@@ -7,6 +7,7 @@ mod recognition;
 mod stripes;
 
 use super::facts::Facts;
+pub(crate) use conditions::POOL_TOO_SMALL;
 use conditions::{
     ClassInitialization, LongCondition, PoolTooSmall, TakingTurns, WaitsWhileHolding,
 };
