@@ -199,7 +199,11 @@ fn places(places: &[OwnerPlace]) -> String {
 fn kept_by(finding: &Finding, width: usize) -> String {
     let users = finding.kept_by.iter().map(|it| {
         let times = plural(it.times, "time");
-        format!("{} for {} ({times})", it.by, duration(it.mean_ns))
+        format!(
+            "{} for {} on average (seen {times})",
+            it.by,
+            duration(it.mean_ns)
+        )
     });
     wrapped(&users.collect::<Vec<_>>().join(", "), width, VALUE_INDENT)
 }
@@ -282,7 +286,10 @@ fn savings(saving: &Saving, keeper: Option<&Kept>) -> String {
         _ => "the time for the same work",
     };
     let slices = match saving.replayed_share < 1.0 {
-        true => format!(", from {} of the time", percent(saving.replayed_share)),
+        true => format!(
+            "; {} of the time was replayed",
+            percent(saving.replayed_share)
+        ),
         false => String::new(),
     };
     if saving.speedup > MEANINGFUL_SPEEDUP {
