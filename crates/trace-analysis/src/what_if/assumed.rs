@@ -120,7 +120,8 @@ pub(super) fn with_unseen_holds(programs: &mut Programs, which: UnseenHolds) -> 
             // At least what was seen of holds, which may all have followed waits.
             false => longest_ns(&timelines, number).max(known.hold_ns),
         };
-        let holds_ns = match known.has_timed_holds {
+        // Where each gap gets a hold, that is what all threads do, not what one was seen to do.
+        let holds_ns = match known.has_timed_holds && which != UnseenHolds::EachTime {
             true => usual_ns(&programs.holds[number], timelines.len(), hold_ns),
             false => vec![hold_ns; timelines.len()],
         };
