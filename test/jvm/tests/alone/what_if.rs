@@ -7,7 +7,8 @@ use jvm_tests::what_if::{Pair, measure};
 /// JVMs of each program, as it is and with its remedy.
 const RUNS: usize = 2;
 
-/// Traces of a program until one can be replayed: the prediction may say that a trace cannot, and no bounds then.
+/// Traces of a program until one has bounds that say something: the prediction may say that a trace cannot be replayed,
+/// and one of its assumptions may make the bounds wide.
 const TRACES: usize = 3;
 
 /// Bounds that are wider say nothing.
@@ -16,12 +17,15 @@ const MOST_HALF_WIDTH: f64 = 0.25;
 fn check(program: &str) {
     let _processor = alone();
     let pair = Pair::of(program).expect("a program of the list");
-    let mut outcomes = (0..TRACES).map(|_| measure(pair, RUNS));
-    let outcome = outcomes.find(|outcome| outcome.predicted.bounds().is_some());
-    let outcome = outcome.unwrap_or_else(|| panic!("no trace of {program} can be replayed"));
-    let bounds = outcome.predicted.bounds().expect("it has some");
-    assert!(bounds.half_width() <= MOST_HALF_WIDTH, "{outcome:#?}");
-    assert!(outcome.is_inside(), "{outcome:#?}");
+    let says_something = (0..TRACES).any(|_| {
+        let outcome = measure(pair, RUNS);
+        let Some(bounds) = outcome.predicted.bounds() else {
+            return false;
+        };
+        assert!(outcome.is_inside(), "{outcome:#?}");
+        bounds.half_width() <= MOST_HALF_WIDTH
+    });
+    assert!(says_something, "no trace of {program} has narrow bounds");
 }
 
 #[test]
