@@ -7,9 +7,9 @@
 //! on by itself: once, and as early as others let it. In the trace these holds do not overlap with others of
 //! the lock, so nobody waited for them.
 //!
-//! They are as long as the holds whose begin and end are known. Where the waits saw only the ends
-//! of holds, they are as long as the trace allows, from when the thread was last seen with
-//! another lock.
+//! They are as long as the holds whose begin and end are known, of the same thread unless each gap has one. Where the
+//! waits saw only the ends of holds, they are as long as the trace allows, from when the thread was last seen with another
+//! lock.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

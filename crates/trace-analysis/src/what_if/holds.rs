@@ -124,18 +124,15 @@ pub(super) fn holds_of(
                 _ => seen.next_owner_ns(lock, is_shared, thread, time_ns),
             };
             let excluded_ns = others_ns.min(threads[thread].next_wait_ns(time_ns));
-            let is_same = |span: &SeenHold| match (known.sharing, span.is_shared) {
+            let is_same = |span: &SeenHold| {
                 // Of several that have a permit, only the next one to give it back is seen, whatever else it did.
-                (Sharing::Permits, _) => true,
-                // Seen since a writer waits, however long it was before.
-                (_, true) => {
-                    span.end_ns - time_ns <= seen.longest_read_ns(span, reads)
-                        && seen.is_idle(thread, time_ns, span)
-                }
-                _ => {
-                    span.start_ns <= time_ns.saturating_add(SAME_ACQUISITION_NS)
-                        && seen.is_idle(thread, time_ns, span)
-                }
+                known.sharing == Sharing::Permits
+                    || seen.is_idle(thread, time_ns, span)
+                        && match span.is_shared {
+                            // Seen since a writer waits, however long it was before.
+                            true => span.end_ns - time_ns <= seen.longest_read_ns(span, reads),
+                            false => span.start_ns <= time_ns.saturating_add(SAME_ACQUISITION_NS),
+                        }
             };
             let own = spans.next_if(|span| span.start_ns <= excluded_ns && is_same(span));
             let hold = Hold {

@@ -104,6 +104,9 @@ fn classes_of_applications_are_verified() {
     for calls in all.filter(|&calls| calls == Calls::BeforeAndAfter || is_nightly()) {
         let instrumented = check_same_outcomes(&AnyJdk::stock(), &jars, &jars, calls);
         assert_eq!(instrumented.blocks_left_alone, 0);
+        // The number of methods left alone is a detail of single classes.
+        let left_alone: u64 = instrumented.left_alone.values().sum();
+        assert!(left_alone * 100 < instrumented.sites.len() as u64);
     }
 }
 
