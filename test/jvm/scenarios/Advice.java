@@ -160,7 +160,7 @@ public final class Advice {
         }
 
         static void put(int worker) {
-            for (int i = 0; i < 10; i++) {
+            for (int i = 0; i < 16; i++) {
                 boolean isOther = worker < 2 && i == 0;
                 if (isOther) {
                     meet();
@@ -257,7 +257,9 @@ public final class Advice {
         }
 
         static void touch() {
+            long from = System.nanoTime();
             synchronized (LOCK) {
+                WAITED_NS.add(System.nanoTime() - from);
                 written++;
             }
             sleep(60);
@@ -316,12 +318,14 @@ public final class Advice {
         }
     }
 
-    /** A fair lock that is held for microseconds only. */
+    /** A fair lock that is held for microseconds only. Counts for a time: threads meet however fast the machine is. */
     private static final class Fair {
+        private static final long ROUND_NS = 20_000_000;
         private static final ReentrantLock LOCK = new ReentrantLock(true);
 
         static void count() {
-            for (int i = 0; i < 300; i++) {
+            long from = System.nanoTime();
+            while (System.nanoTime() - from < ROUND_NS) {
                 LOCK.lock();
                 try {
                     written++;

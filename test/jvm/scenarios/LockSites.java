@@ -100,7 +100,8 @@ public final class LockSites {
     private static void contendForAll() throws Exception {
         List<Made> made = new ArrayList<>();
         for (int place = 0; place < PLACES; place++) {
-            made.add(make(place, true));
+            int here = place;
+            made.add(awaitRecorded(() -> make(here, true)));
         }
         System.gc();
         for (Made one : made) {
@@ -145,15 +146,20 @@ public final class LockSites {
         return new WeakReference<>(loader);
     }
 
-    /** Allocates until the JVM records it: then a new object has a hash code. */
-    private static void awaitRecorded(Callable<Made> make) throws Exception {
+    /**
+     * Allocates until the JVM records it: then a new object has a hash code. Code that was being compiled when the JVM
+     * began to record a class does not record it until the JVM discards that code, about a second later.
+     */
+    private static Made awaitRecorded(Callable<Made> make) throws Exception {
         long end = System.nanoTime() + BEGIN_NANOS;
-        while (!MarkWord.isHashed(make.call().object())) {
-            if (System.nanoTime() > end) {
-                throw new AssertionError("allocations are not recorded");
+        while (System.nanoTime() <= end) {
+            Made made = make.call();
+            if (MarkWord.isHashed(made.object())) {
+                return made;
             }
             Thread.sleep(1);
         }
+        throw new AssertionError("allocations are not recorded");
     }
 
     private static void contend(String when, Made made) throws InterruptedException {

@@ -80,10 +80,15 @@ impl WhatIf {
         predictor.predict(&changed)
     }
 
-    /// The share of the time in which threads that contend are busy that they wait for locks, each counted as
-    /// much as it waits.
-    pub fn waiting_share(&mut self, processors: Option<u64>, entities: &Entities) -> f64 {
-        self.predictor(processors, entities).waiting_share()
+    /// Returns the share of the time in which threads that contend are busy, each counted as much as it waits, that
+    /// `duration_ns` of their waiting for locks and pools is.
+    pub fn busy_share(
+        &mut self,
+        duration_ns: u64,
+        processors: Option<u64>,
+        entities: &Entities,
+    ) -> f64 {
+        self.predictor(processors, entities).busy_share(duration_ns)
     }
 
     fn predictor(&mut self, processors: Option<u64>, entities: &Entities) -> &mut Predictor {

@@ -166,8 +166,9 @@ impl Predictor {
         }
     }
 
-    pub(super) fn waiting_share(&self) -> f64 {
-        self.busy.waiting_share()
+    pub(super) fn busy_share(&self, duration_ns: u64) -> f64 {
+        let of_waiting = duration_ns as f64 / self.before_ns.max(1) as f64;
+        self.busy.waiting_share() * of_waiting.min(1.0)
     }
 
     pub(super) fn changed(

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use trace_analysis::{
-    Aspect, ChainIndex, ClassIndex, Owner, ThreadIndex, UnknownOwner, Value, WaitKind,
+    Aspect, ChainIndex, ClassIndex, LockIndex, Owner, ThreadIndex, UnknownOwner, Value, WaitKind,
 };
 
 use super::code::{CodeNames, LockMode};
@@ -15,7 +15,7 @@ use super::finding::{
 };
 use super::run::Run;
 use super::{confidence, pattern, quiet};
-use crate::hash::SeededSet;
+use crate::hash::{SeededMap, SeededSet};
 use crate::selection::{self, Kind, WaitSelection};
 use crate::sum::Sum;
 
@@ -124,8 +124,8 @@ impl Candidates<'_> {
         candidates
     }
 
-    /// Returns the code that had the locks longest for which threads waited while they were `free`, each as far as it
-    /// is one of these.
+    /// Returns the code behind most of the time in which locks were `free`: of each lock it takes the share of this time
+    /// that it has of the waiting for the lock's owners.
     fn largest_owner<'c>(
         &self,
         of_kind: &'c KindEvidence,
@@ -133,12 +133,27 @@ impl Candidates<'_> {
         free: &Cause,
     ) -> Option<(Value, &'c Cause)> {
         let causes = of_kind.causes.iter();
-        let same = causes.filter(|(key, cause)| {
-            key.lock_class == lock_class && !is_nobody(key.owner) && cause.shares_locks_with(free)
-        });
-        let largest = same.min_by_key(|(key, cause)| {
-            let duration_ns = cause.duration_in_locks_of(free);
-            (std::cmp::Reverse(duration_ns), self.names.key(key.owner))
+        let owned: Vec<_> = causes
+            .filter(|(key, cause)| {
+                key.lock_class == lock_class
+                    && !is_nobody(key.owner)
+                    && cause.shares_locks_with(free)
+            })
+            .collect();
+        let mut owned_ns: SeededMap<LockIndex, u64> = SeededMap::default();
+        for (lock, sum) in owned.iter().flat_map(|(_, cause)| cause.locks.iter()) {
+            let of_lock = owned_ns.entry(lock).or_default();
+            *of_lock = of_lock.saturating_add(sum.duration_ns);
+        }
+        let free_ns = |cause: &Cause| -> u64 {
+            let shares = cause.locks.iter().map(|(lock, sum)| {
+                let share = sum.duration_ns as f64 / owned_ns[&lock].max(1) as f64;
+                (free.locks.duration_ns(&lock) as f64 * share) as u64
+            });
+            shares.sum()
+        };
+        let largest = owned.into_iter().min_by_key(|(key, cause)| {
+            (std::cmp::Reverse(free_ns(cause)), self.names.key(key.owner))
         });
         largest.map(|(key, cause)| (key.owner, cause))
     }

@@ -79,8 +79,9 @@ impl Conclusions {
                 false => finding.predict_saving(what_if, processors, entities),
             }
         }
-        let waiting_share = what_if.waiting_share(processors, entities);
-        sort_by_saving(&mut self.findings, self.contention_ns, waiting_share);
+        sort_by_saving(&mut self.findings, |duration_ns| {
+            what_if.busy_share(duration_ns, processors, entities)
+        });
     }
 
     /// Returns whether its owner mostly waited for the lock of another finding while others waited for it: without its own

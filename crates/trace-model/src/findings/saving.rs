@@ -81,15 +81,12 @@ impl Finding {
 }
 
 /// Sorts findings by how much sooner the work would be done, deadlocks and hangs first, and last what is only at
-/// the start. A finding without a prediction counts as if all of its waiting were gone. `contention_ns` is how long threads waited for locks while the
-/// process ran, and `waiting_share` the share of the time in which they were busy.
-pub(super) fn sort_by_saving(findings: &mut [Finding], contention_ns: u64, waiting_share: f64) {
-    let speedup = |finding: &Finding| match &finding.saving {
+/// the start. A finding without a prediction counts as if all of its waiting were gone: `busy_share` returns the share of
+/// the time in which threads are busy that some nanoseconds of waiting are.
+pub(super) fn sort_by_saving(findings: &mut [Finding], mut busy_share: impl FnMut(u64) -> f64) {
+    let mut speedup = |finding: &Finding| match &finding.saving {
         Some(saving) => saving.speedup,
-        None => {
-            let share = finding.duration_ns.ns() as f64 / contention_ns.max(1) as f64;
-            1.0 / (1.0 - waiting_share * share.min(1.0)).max(f64::MIN_POSITIVE)
-        }
+        None => 1.0 / (1.0 - busy_share(finding.duration_ns.ns())).max(f64::MIN_POSITIVE),
     };
     let hangs = findings.partition_point(|finding| finding.hang);
     findings[hangs..].sort_by(|a, b| {

@@ -37,3 +37,9 @@ fn a_lock_is_split_by_key() {
 fn a_lock_is_removed() {
     check("OwnBuffers");
 }
+
+/// A pool whose objects are kept while something else is done.
+#[test]
+fn what_a_pool_lends_is_returned_sooner() {
+    check("KeptConnection");
+}

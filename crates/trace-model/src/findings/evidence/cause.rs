@@ -241,16 +241,6 @@ impl Cause {
         largest.any(|(lock, _)| other.locks.duration_ns(&lock) > 0)
     }
 
-    /// Returns its time in nanoseconds, that for each lock by the share of the lock in another cause.
-    pub(crate) fn duration_in_locks_of(&self, other: &Self) -> u64 {
-        let all_ns = other.locks.total_ns().max(1);
-        let parts_ns = self.locks.iter().map(|(lock, sum)| {
-            let share = other.locks.duration_ns(&lock) as f64 / all_ns as f64;
-            sum.duration_ns as f64 * share
-        });
-        parts_ns.sum::<f64>() as u64
-    }
-
     /// Returns the locks that it is about: all, unless those with a hundredth of the time are most of it.
     pub(crate) fn main_locks(&self) -> Vec<LockIndex> {
         let all_ns = self.locks.total_ns();
