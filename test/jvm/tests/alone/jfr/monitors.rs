@@ -13,7 +13,7 @@ use super::recording::{Enter, Recording, position, record};
 /// much later; it takes milliseconds.
 const TOLERANCE: f64 = 0.01;
 
-/// One of this many waits, or of fewer, may be left out of the sums: the thread can lose its processor between
+/// One of this many waits may be left out of the sums: the thread can lose its processor between
 /// the tracer's reading of the clock and the recorder's, for as long as others want.
 const WAITS_FOR_EACH_LEFT_OUT: usize = 50;
 
@@ -94,7 +94,7 @@ fn check_monitors(recorded: &[&Enter], traced: &[&Wait]) -> Result<(), String> {
         .map(|(enter, wait)| (enter.duration_ns, wait.duration_ns))
         .collect();
     durations_ns.sort_unstable_by_key(|(recorded, traced)| recorded.abs_diff(*traced));
-    durations_ns.truncate(recorded.len() - recorded.len().div_ceil(WAITS_FOR_EACH_LEFT_OUT));
+    durations_ns.truncate(recorded.len() - recorded.len() / WAITS_FOR_EACH_LEFT_OUT);
     let recorded_ns: u64 = durations_ns.iter().map(|(recorded, _)| recorded).sum();
     let traced_ns: u64 = durations_ns.iter().map(|(_, traced)| traced).sum();
     let difference = (traced_ns as f64 / recorded_ns as f64 - 1.0).abs();
