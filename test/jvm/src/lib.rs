@@ -63,9 +63,9 @@ pub use jcmd::{jcmd, jcmd_output};
 pub use jdk::Jdk;
 pub use jvm::{Jvm, NEVER_INLINED, Run, RunningJvm};
 pub use locktrace::{
-    Finished, Report, ReportFrame, ReportNode, Totals, TraceInfo, contentions, locktrace,
-    locktrace_program, parse_contentions, report, report_of_kinds, waits, waits_of_all_kinds,
-    waits_on,
+    Finished, Report, ReportFrame, ReportNode, Totals, TraceInfo, conclusions, contentions,
+    locktrace, locktrace_program, parse_contentions, report, report_of_kinds, waits,
+    waits_of_all_kinds, waits_on,
 };
 pub use maven::{Jar, applications_class_path, dependencies, program_class_path};
 pub use meetings::{boot_class_path, check_meetings, check_with_barriers};

@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use trace_analysis::TraceFile;
 
 use crate::byte_code::Positions;
@@ -104,6 +105,11 @@ pub fn waits_on(trace: &Path, lock_class: &str) -> Vec<Wait> {
 pub(crate) fn dump<T: DeserializeOwned>(trace: &Path) -> Vec<T> {
     let lines = succeed(["dump", "--format", "jsonl"], trace);
     lines.lines().map(parse).collect()
+}
+
+/// What `summary` says of a complete trace.
+pub fn conclusions(trace: &Path) -> Value {
+    parse(&succeed(["summary", "--format", "json"], trace))
 }
 
 /// The report on a complete trace, aggregated by some aspects.

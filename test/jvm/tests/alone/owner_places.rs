@@ -1,7 +1,7 @@
 //! A finding says where the owner was. Samples of owners have a budget of stops, which take longer where others have
 //! the processors.
 
-use jvm_tests::{alone, check_program, locktrace};
+use jvm_tests::{alone, check_program, conclusions};
 use serde_json::Value;
 
 #[test]
@@ -9,10 +9,7 @@ fn the_owner_was_where_it_formatted() {
     let _alone = alone();
     let program = ["scenarios.Advice", "format"];
     check_program(&program, &[], |mode, run| {
-        let trace = run.trace();
-        let arguments = ["summary", "--format", "json"].map(AsRef::as_ref);
-        let found = locktrace(arguments.into_iter().chain([trace.as_os_str()]));
-        let found: Value = serde_json::from_str(&found.stdout).expect("JSON");
+        let found = conclusions(&run.trace());
         let first = &found["findings"][0];
         assert_eq!(
             first["owner"]["label"], "scenarios.Advice$Ledger.print",

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use jvm_tests::{Run, check_program, locktrace};
+use jvm_tests::{Run, check_program, conclusions};
 use serde_json::Value;
 
 /// The program's clocks include the time until a thread notices that it has the lock.
@@ -57,13 +57,13 @@ fn who_keeps_what_a_pool_lends_is_named() {
         let user = user.unwrap_or_else(|| panic!("{mode:?}: {first:#}"));
         let kept_ns: f64 =
             (run.lines_of("kept").next().expect("its clock")[0].parse()).expect("nanoseconds");
-        let mean_ns = user["mean_ns"].as_f64().expect("nanoseconds");
+        let mean_ns = ns(&user["mean_ns"]);
         // A thread that waits may be woken for nothing, if another one was quicker.
         assert!(
             (mean_ns / kept_ns - 1.0).abs() < 0.25,
             "{mode:?}: {kept_ns} ns by the program: {first:#}"
         );
-        let found = summary(run);
+        let found = conclusions(&run.trace());
         let findings = found["findings"].as_array().expect("findings");
         let pools = findings
             .iter()
@@ -76,7 +76,7 @@ fn who_keeps_what_a_pool_lends_is_named() {
 fn a_fair_lock_is_called_so() {
     let program = ["scenarios.Advice", "fair"];
     check_program(&program, &[], |mode, run| {
-        let found = summary(run);
+        let found = conclusions(&run.trace());
         let patterns = found["findings"].as_array().expect("findings").iter();
         let patterns: Vec<_> = patterns.map(|it| it["pattern"].as_str()).collect();
         assert_eq!(
@@ -92,7 +92,7 @@ fn a_fair_lock_is_called_so() {
 fn a_lock_is_not_free_because_another_one_is() {
     let program = ["scenarios.Advice", "two-fair"];
     check_program(&program, &[], |mode, run| {
-        let found = summary(run);
+        let found = conclusions(&run.trace());
         let finding = |pattern: &str, owner: &str| {
             let mut findings = found["findings"].as_array().expect("findings").iter();
             let finding =
@@ -101,7 +101,6 @@ fn a_lock_is_not_free_because_another_one_is() {
         };
         finding("fair-lock", "scenarios.Advice$Fair.count");
         let slow = finding("long-hold", "scenarios.Advice$Slow.work");
-        let ns = |value: &Value| value.as_f64().expect("nanoseconds");
         let free_ns = ns(&slow["confidence"]["free_ns"]);
         let is_held = free_ns < 0.2 * ns(&slow["duration_ns"]);
         assert!(is_held, "{mode:?}: {found:#}");
@@ -126,14 +125,9 @@ fn little_contention_is_no_advice() {
     let quiet_runs = AtomicUsize::new(0);
     let program = ["scenarios.Advice", "quiet"];
     check_program(&program, &[], |mode, run| {
-        let found = summary(run);
+        let found = conclusions(&run.trace());
         // An owner that loses its processor makes others wait for milliseconds.
-        if waited_ns(run)
-            >= LITTLE
-                * found["traces"][0]["duration_ns"]
-                    .as_f64()
-                    .expect("nanoseconds")
-        {
+        if waited_ns(run) >= LITTLE * ns(&found["traces"][0]["duration_ns"]) {
             return;
         }
         quiet_runs.fetch_add(1, Ordering::Relaxed);
@@ -143,18 +137,10 @@ fn little_contention_is_no_advice() {
     assert!(quiet_runs.into_inner() > 0, "threads waited in all runs");
 }
 
-fn summary(run: &Run) -> Value {
-    let trace = run.trace();
-    let arguments = ["summary", "--format", "json"].map(AsRef::as_ref);
-    let found = locktrace(arguments.into_iter().chain([trace.as_os_str()]));
-    assert_eq!(found.code, 0, "{}", found.stderr);
-    serde_json::from_str(&found.stdout).expect("JSON")
-}
-
 /// Returns the first finding, which has this pattern and owner.
 #[track_caller]
 fn first(run: &Run, pattern: &str, owner: &str) -> Value {
-    let found = summary(run);
+    let found = conclusions(&run.trace());
     let first = found["findings"][0].clone();
     assert_eq!(first["pattern"], pattern, "{found:#}");
     assert_eq!(first["owner"]["label"], owner, "{found:#}");
@@ -178,7 +164,6 @@ fn check_on_processor(finding: &Value, truth: f64) {
 #[track_caller]
 fn check_time(finding: &Value, run: &Run) {
     let waited_ns = waited_ns(run);
-    let ns = |value: &Value| value.as_f64().expect("nanoseconds");
     let held_ns = ns(&finding["duration_ns"]);
     let all_ns = held_ns + ns(&finding["confidence"]["free_ns"]);
     let is_right =
@@ -193,4 +178,8 @@ fn check_time(finding: &Value, run: &Run) {
 fn waited_ns(run: &Run) -> f64 {
     let waited = run.lines_of("waited").next().expect("its clocks");
     waited[0].parse().expect("nanoseconds")
+}
+
+fn ns(value: &Value) -> f64 {
+    value.as_f64().expect("nanoseconds")
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use jvm_tests::{Jdk, Jvm, Run, agent_option, check_each, locktrace};
+use jvm_tests::{Jdk, Jvm, Run, agent_option, check_each, conclusions, locktrace};
 use serde_json::Value;
 
 /// A thread notes that it waits before it does, and the trace goes on after the program has said how long that
@@ -227,8 +227,7 @@ fn check(case: &Case, run: &Run) {
     for thread in truth.keys() {
         assert!(top.contains(&format!("  {thread} ")), "{}: {top}", case.way);
     }
-    let overview: Value =
-        serde_json::from_str(&read(&["summary", "--format", "json"], trace)).expect("JSON");
+    let overview = conclusions(trace);
     assert_eq!(overview["hangs"][0]["title"], *title, "{}", case.way);
     let findings = overview["findings"].as_array().expect("findings");
     assert_eq!(
