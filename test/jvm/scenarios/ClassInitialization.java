@@ -2,6 +2,9 @@ package scenarios;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CyclicBarrier;
@@ -18,7 +21,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * of the class, and blame it on the thread that ran the initializer.
  *
  * <p>Prints {@code initialized ROUND THREAD BEGIN END} and {@code needed ROUND THREAD
- * BEFORE AFTER}, times of {@link System#nanoTime}.
+ * BEFORE AFTER}, times of {@link System#nanoTime}, and {@code delayed ROUND THREAD DELAY}, the
+ * nanoseconds in which the thread could have run meanwhile but had no processor.
  */
 public final class ClassInitialization {
     private static final int ROUNDS = 15;
@@ -56,7 +60,7 @@ public final class ClassInitialization {
             need(slow.getName(), slow.getClassLoader());
         }
         pause();
-        note("initialized", round.number, begin, System.nanoTime());
+        note("initialized", round.number, begin + " " + System.nanoTime());
         if (round.number % 3 == 2) {
             throw new IllegalStateException("on purpose");
         }
@@ -82,8 +86,8 @@ public final class ClassInitialization {
         }
     }
 
-    private static void note(String what, int round, long begin, long end) {
-        String line = what + ' ' + round + ' ' + Thread.currentThread().getName() + ' ' + begin + ' ' + end;
+    private static void note(String what, int round, String times) {
+        String line = what + ' ' + round + ' ' + Thread.currentThread().getName() + ' ' + times;
         synchronized (notes) {
             notes.add(line);
         }
@@ -122,9 +126,22 @@ public final class ClassInitialization {
             if (index >= FIRST_THREADS) {
                 awaitRelease((index - FIRST_THREADS) / 2);
             }
+            long delayedBefore = delayedNs();
             long before = System.nanoTime();
             need("scenarios.SlowInitializer", loader);
-            note("needed", number, before, System.nanoTime());
+            long after = System.nanoTime();
+            note("needed", number, before + " " + after);
+            note("delayed", number, String.valueOf(delayedNs() - delayedBefore));
+        }
+
+        /** Returns for how long the thread waited for a processor, as the system has counted it. */
+        private static long delayedNs() {
+            try {
+                byte[] bytes = Files.readAllBytes(Paths.get("/proc/thread-self/schedstat"));
+                return Long.parseLong(new String(bytes, StandardCharsets.UTF_8).split(" ")[1]);
+            } catch (IOException e) {
+                throw new IllegalStateException(e);
+            }
         }
 
         /** Spins, so that both of them meet. */
