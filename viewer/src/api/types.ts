@@ -85,6 +85,8 @@ export interface Finding {
   /** Of a pool: for how long its users kept what they had waited for. */
   kept_by: { by: string; mean_ns: number; times: number }[];
   owner_sampled: number;
+  /** The number of these samples, at least. */
+  owner_samples: number;
   /** For how much of this time it was on a processor; null if that is hardly known. */
   owner_on_processor: { least: number; most: number; run_delay_least: number } | null;
   duration_ns: number;

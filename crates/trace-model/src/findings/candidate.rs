@@ -28,6 +28,8 @@ const MAX_CANDIDATES: usize = 12;
 const AT_START: f64 = 0.9;
 /// The least share of the owner's time that has to be sampled to say where it was.
 const MIN_SAMPLED: f64 = 0.05;
+/// The fewest samples that say where the owner was: the share of a place is known to about a sixth then.
+const MIN_SAMPLES: u64 = 10;
 /// The largest distance of bounds that are worth a line.
 const MAX_UNKNOWN: f64 = 0.5;
 /// The share of overlaps up to which threads wait for one lock at a time.
@@ -188,6 +190,7 @@ impl Candidates<'_> {
             },
             owner,
             owner_sampled: sampled_share(cause),
+            owner_samples: cause.sample_count.effective(),
             owner_on_processor: on_processor(cause),
             duration_ns: cause.duration_ns,
             share: facts.share,
@@ -425,7 +428,7 @@ impl Candidates<'_> {
 
     /// Returns where the owner was while it held the lock, as far as enough of that time was sampled.
     fn owner_places(&self, cause: &Cause) -> Vec<OwnerPlace> {
-        if sampled_share(cause) < MIN_SAMPLED {
+        if sampled_share(cause) < MIN_SAMPLED || cause.sample_count.effective() < MIN_SAMPLES {
             return Vec::new();
         }
         let samples = cause.samples.iter();

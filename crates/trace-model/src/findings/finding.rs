@@ -35,7 +35,7 @@ pub struct Finding {
     /// The owners of other locks that waited for it themselves, the most time first; three at most.
     pub through: Vec<Through>,
     /// Where the owner was, by samples of its stack, the most time first; three at most. Empty if too little
-    /// of its time was sampled.
+    /// of its time was sampled, or too few samples were taken.
     pub owner_places: Vec<OwnerPlace>,
     /// Of waits for other threads: the methods that called the code which woke them, the most time first; three at
     /// most.
@@ -44,6 +44,8 @@ pub struct Finding {
     pub kept_by: Vec<Kept>,
     /// The share of the owner's time that was sampled, 0 to 1.
     pub owner_sampled: f64,
+    /// The number of samples in that time, at least, as if all of them stood for the same time.
+    pub owner_samples: u64,
     /// For how much of the waiting the owner was on a processor; `None` if that is hardly known.
     pub owner_on_processor: Option<OnProcessor>,
     /// The time waited because of it, in nanoseconds.

@@ -125,6 +125,7 @@ impl Stuck<'_> {
             owner_callers: Vec::new(),
             kept_by: Vec::new(),
             owner_sampled: 0.0,
+            owner_samples: 0,
             owner_on_processor: None,
             duration_ns,
             share: duration_ns.of(total_ns),

@@ -2,10 +2,12 @@
 
 use trace_analysis::histogram::Histogram;
 use trace_analysis::{
-    ChainIndex, ClassIndex, LockIndex, Owner, RootEnd, RootPart, Scheduling, Value, Wait, WaitKind,
+    ChainIndex, ClassIndex, LockIndex, Owner, RootEnd, RootPart, Scheduling, ThreadIndex, Value,
+    Wait, WaitKind,
 };
 
 use super::coverage::Coverage;
+use super::sample_count::SampleCount;
 use super::tally::{Tally, TallySum};
 use super::thread_set::ThreadSet;
 use super::time_series::TimeSeries;
@@ -66,6 +68,8 @@ pub(crate) struct Cause {
     pub(crate) through: Tally<Through>,
     /// Where the owner was, by samples of its stack.
     pub(crate) samples: Tally<ChainIndex>,
+    /// How many samples that are, for the one thread that met most.
+    pub(crate) sample_count: SampleCount<ThreadIndex>,
     /// How long threads waited that came back from `Object.wait`.
     pub(crate) after_wait_ns: Sum,
     /// What the owner waited for itself meanwhile, which is no lock: where, and for which object.
@@ -116,6 +120,7 @@ impl Default for Cause {
             chains: Tally::new(MAX_KEYS),
             through: Tally::new(MAX_KEYS),
             samples: Tally::new(MAX_KEYS),
+            sample_count: SampleCount::default(),
             after_wait_ns: Sum::default(),
             own_waits: Tally::new(MAX_KEYS),
             scheduling: Scheduling::default(),
@@ -125,10 +130,11 @@ impl Default for Cause {
 }
 
 impl Cause {
-    /// Adds a part of a wait, with the direct owner if that is another one. Returns whether it is the first
+    /// Adds a part of a thread's wait, with the direct owner if that is another one. Returns whether it is the first
     /// one of this wait. `contention` is the number of the contention that it is a part of, if that is known.
     pub(super) fn add_part(
         &mut self,
+        waiter: ThreadIndex,
         part: &RootPart,
         through: Option<Through>,
         contention: Option<usize>,
@@ -148,6 +154,7 @@ impl Cause {
             self.through.add(through, part.duration_ns, 1);
         } else if let Some(sample) = part.sample {
             self.samples.add(sample, part.duration_ns, 1);
+            self.sample_count.add(waiter, part.duration_ns);
         }
         !std::mem::replace(&mut self.current.is_touched, true)
     }
@@ -226,6 +233,7 @@ impl Cause {
         self.chains.merge(&other.chains);
         self.through.merge(&other.through);
         self.samples.merge(&other.samples);
+        self.sample_count.merge(&other.sample_count);
         self.after_wait_ns.add_sum(other.after_wait_ns);
         self.own_waits.merge(&other.own_waits);
         self.scheduling.add(other.scheduling);

@@ -6,6 +6,7 @@
 mod cause;
 mod coverage;
 mod kept;
+mod sample_count;
 mod tally;
 #[cfg(test)]
 mod tests;
@@ -354,7 +355,7 @@ impl KindEvidence {
             owner: Aspect::OwnerMethod.value(wait, part.owner, entities, methods),
         });
         let cause = &mut self.causes[at];
-        if cause.add_part(&held, through, place) {
+        if cause.add_part(wait.thread, &held, through, place) {
             touched.push(at);
         }
         if let Some(waits) = part.root.held
