@@ -41,11 +41,12 @@ const MAX_PER_STEP: usize = 4;
 /// A time in which a thread went on by itself or slept, and held no lock that is known.
 #[derive(Clone, Copy, Debug)]
 struct Gap {
-    /// The number of the thread.
-    thread: usize,
     start_ns: u64,
     end_ns: u64,
 }
+
+/// Those of each thread, by begin.
+type Gaps = Vec<Vec<Gap>>;
 
 /// What is known of one lock.
 struct OfLock<'p> {
@@ -68,6 +69,26 @@ struct OfLock<'p> {
 }
 
 impl OfLock<'_> {
+    /// The threads that are seen with the lock.
+    fn users(&self) -> impl Iterator<Item = usize> {
+        (0..self.users.len()).filter(|&thread| self.hold_ns(thread) > 0)
+    }
+
+    /// The gaps of these threads that lie within a time, by begin: the thread, and the number among those of the thread.
+    fn gaps_within(&self, time_ns: &Range<u64>, gaps: &Gaps) -> Vec<(usize, usize)> {
+        let of_thread = |thread: usize| {
+            let numbers = numbers_within(time_ns, &gaps[thread]);
+            numbers.map(move |number| (thread, number))
+        };
+        let mut places: Vec<_> = self.users().flat_map(of_thread).collect();
+        // Stable, so that it merges the sequences of the threads.
+        places.sort_by_key(|&(thread, number)| {
+            let gap = gaps[thread][number];
+            (gap.start_ns, gap.end_ns)
+        });
+        places
+    }
+
     /// How long a hold of a thread is; 0 if it is not seen with the lock.
     fn hold_ns(&self, thread: usize) -> u64 {
         match self.users[thread] {
@@ -138,9 +159,8 @@ pub(super) fn with_unseen_holds(programs: &mut Programs, which: UnseenHolds) -> 
         };
         let expected = expected(&lock, &timelines);
         let limit = (steps * MAX_PER_STEP) as f64;
-        let of_users = gaps.iter().filter(|gap| lock.hold_ns(gap.thread) > 0);
-        let users = of_users.count();
-        let is_noticed = lock.holds.len() as f64 > MOST * users as f64;
+        let user_gaps: usize = lock.users().map(|thread| gaps[thread].len()).sum();
+        let is_noticed = lock.holds.len() as f64 > MOST * user_gaps as f64;
         match which {
             UnseenHolds::None
             | UnseenHolds::Inferred
@@ -153,7 +173,7 @@ pub(super) fn with_unseen_holds(programs: &mut Programs, which: UnseenHolds) -> 
                 let more = if is_noticed {
                     more
                 } else {
-                    more.max(users as f64)
+                    more.max(user_gaps as f64)
                 };
                 assume(&lock, more.min(limit), &mut gaps, &mut assumed);
             }
@@ -165,7 +185,8 @@ pub(super) fn with_unseen_holds(programs: &mut Programs, which: UnseenHolds) -> 
     }
     let mut threads = programs.threads.clone();
     for (known, holds) in threads.iter_mut().zip(&mut assumed) {
-        holds.sort_unstable_by_key(|&(start_ns, end_ns, _)| (start_ns, end_ns));
+        // Stable, so that it merges the sequences of the locks.
+        holds.sort_by_key(|&(start_ns, end_ns, _)| (start_ns, end_ns));
         known.add_assumed(holds);
     }
     let count = assumed.iter().map(|holds| holds.len() as u64).sum();
@@ -173,14 +194,12 @@ pub(super) fn with_unseen_holds(programs: &mut Programs, which: UnseenHolds) -> 
 }
 
 /// Each thread that was seen with a lock has it each time it goes on by itself.
-fn assume_each_time(lock: &OfLock<'_>, gaps: &mut [Gap], assumed: &mut Assumed) {
+fn assume_each_time(lock: &OfLock<'_>, gaps: &mut Gaps, assumed: &mut Assumed) {
     let mut holds = lock.holds.iter().peekable();
     let mut free_ns = 0;
-    for gap in gaps {
-        let hold_ns = lock.hold_ns(gap.thread);
-        if hold_ns == 0 {
-            continue;
-        }
+    for (thread, number) in lock.gaps_within(&(0..u64::MAX), gaps) {
+        let hold_ns = lock.hold_ns(thread);
+        let gap = &mut gaps[thread][number];
         let mut start_ns = gap.start_ns.max(free_ns);
         // Past what is held already.
         while let Some(hold) =
@@ -194,7 +213,7 @@ fn assume_each_time(lock: &OfLock<'_>, gaps: &mut [Gap], assumed: &mut Assumed) 
         if end_ns < start_ns.saturating_add(hold_ns / 2) {
             continue;
         }
-        assumed[gap.thread].push((start_ns, end_ns, lock.taken(gap.thread)));
+        assumed[thread].push((start_ns, end_ns, lock.taken(thread)));
         (gap.start_ns, free_ns) = (end_ns, end_ns);
     }
 }
@@ -241,13 +260,9 @@ fn expected(lock: &OfLock<'_>, timelines: &[Timeline]) -> f64 {
 
 /// Threads have a lock so often where nobody noticed, evenly spread over the time in which they go on by
 /// themselves.
-fn assume(lock: &OfLock<'_>, count: f64, gaps: &mut Vec<Gap>, assumed: &mut Assumed) {
-    let may_hold = |gap: &Gap| {
-        lock.hold_ns(gap.thread) > 0
-            && lock.in_use.contains(&gap.start_ns)
-            && lock.in_use.contains(&gap.end_ns)
-    };
-    let of_users = gaps.iter().filter(|gap| may_hold(gap));
+fn assume(lock: &OfLock<'_>, count: f64, gaps: &mut Gaps, assumed: &mut Assumed) {
+    let places = lock.gaps_within(&lock.in_use, gaps);
+    let of_users = places.iter().map(|&(thread, number)| gaps[thread][number]);
     let free_ns: u64 = of_users.map(|gap| gap.end_ns - gap.start_ns).sum();
     if count < 1.0 || free_ns == 0 {
         return;
@@ -261,14 +276,11 @@ fn assume(lock: &OfLock<'_>, count: f64, gaps: &mut Vec<Gap>, assumed: &mut Assu
     let threads = assumed.len() as u64;
     let first = (0..threads).map(|thread| mixed(1, thread, lock.number as u64) % every_ns.max(1));
     let mut next_ns: Vec<u64> = first.collect();
-    let mut left = Vec::with_capacity(gaps.len());
-    for gap in gaps.drain(..) {
-        if !may_hold(&gap) {
-            left.push(gap);
-            continue;
-        }
-        let hold_ns = lock.hold_ns(gap.thread);
-        let next_ns = &mut next_ns[gap.thread];
+    let mut left: Gaps = vec![Vec::new(); gaps.len()];
+    for (thread, number) in places {
+        let (gap, left) = (gaps[thread][number], &mut left[thread]);
+        let hold_ns = lock.hold_ns(thread);
+        let next_ns = &mut next_ns[thread];
         let mut from_ns = gap.start_ns;
         while from_ns.saturating_add(*next_ns) < gap.end_ns {
             let wanted_ns = from_ns + *next_ns;
@@ -279,11 +291,10 @@ fn assume(lock: &OfLock<'_>, count: f64, gaps: &mut Vec<Gap>, assumed: &mut Assu
             if !lock.is_private {
                 taken.insert(start_ns, end_ns);
             }
-            assumed[gap.thread].push((start_ns, end_ns, lock.taken(gap.thread)));
+            assumed[thread].push((start_ns, end_ns, lock.taken(thread)));
             left.push(Gap {
-                end_ns: start_ns,
                 start_ns: from_ns,
-                ..gap
+                end_ns: start_ns,
             });
             from_ns = end_ns;
             *next_ns = every_ns.saturating_sub(hold_ns);
@@ -294,8 +305,18 @@ fn assume(lock: &OfLock<'_>, count: f64, gaps: &mut Vec<Gap>, assumed: &mut Assu
             ..gap
         });
     }
-    left.sort_by_key(|gap| (gap.start_ns, gap.end_ns));
-    *gaps = left;
+    for (of_thread, left) in gaps.iter_mut().zip(left) {
+        if !left.is_empty() {
+            of_thread.splice(numbers_within(&lock.in_use, of_thread), left);
+        }
+    }
+}
+
+/// The numbers of the gaps of a thread that lie within a time: they do not overlap.
+fn numbers_within(time_ns: &Range<u64>, of_thread: &[Gap]) -> Range<usize> {
+    let first = of_thread.partition_point(|gap| gap.start_ns < time_ns.start);
+    let end = of_thread.partition_point(|gap| gap.end_ns < time_ns.end);
+    first..end.max(first)
 }
 
 /// From when on a lock is free for long enough.
@@ -369,31 +390,31 @@ fn longest_ns(timelines: &[Timeline], lock: usize) -> u64 {
     median_ns.copied().unwrap_or(0)
 }
 
-/// Those of all threads, by begin.
-fn gaps(timelines: &[Timeline]) -> Vec<Gap> {
+/// Those of all threads.
+fn gaps(timelines: &[Timeline]) -> Gaps {
+    timelines.iter().map(gaps_of_thread).collect()
+}
+
+fn gaps_of_thread(timeline: &Timeline) -> Vec<Gap> {
     let mut gaps = Vec::new();
-    for (thread, timeline) in timelines.iter().enumerate() {
-        let (mut held, mut since_ns) = (0_u64, None);
-        let awake = timeline.iter().filter(|(.., mark)| !mark.is_sleep());
-        for &(start_ns, end_ns, mark) in awake {
-            if let (0, Some(since_ns)) = (held, since_ns)
-                && since_ns < start_ns
-            {
-                gaps.push(Gap {
-                    thread,
-                    start_ns: since_ns,
-                    end_ns: start_ns,
-                });
-            }
-            match mark {
-                Mark::Take(_) | Mark::Wait(_) => held += 1,
-                Mark::Release(_) => held = held.saturating_sub(1),
-                Mark::Pause(_) | Mark::GiveUp(_) => {}
-            }
-            since_ns = Some(end_ns);
+    let (mut held, mut since_ns) = (0_u64, None);
+    let awake = timeline.iter().filter(|(.., mark)| !mark.is_sleep());
+    for &(start_ns, end_ns, mark) in awake {
+        if let (0, Some(since_ns)) = (held, since_ns)
+            && since_ns < start_ns
+        {
+            gaps.push(Gap {
+                start_ns: since_ns,
+                end_ns: start_ns,
+            });
         }
+        match mark {
+            Mark::Take(_) | Mark::Wait(_) => held += 1,
+            Mark::Release(_) => held = held.saturating_sub(1),
+            Mark::Pause(_) | Mark::GiveUp(_) => {}
+        }
+        since_ns = Some(end_ns);
     }
-    gaps.sort_by_key(|gap| (gap.start_ns, gap.end_ns));
     gaps
 }
 
