@@ -74,7 +74,8 @@ impl WhatIf {
         L: Fn(LockIndex) -> bool,
         C: Fn(Option<ChainIndex>, LockIndex) -> bool,
     {
-        let predictor = self.predictor(question.processors, question.entities);
+        let about_holds = question.change.changes_holds();
+        let predictor = self.predictor(question.processors, about_holds, question.entities);
         let changed =
             predictor.changed(question.change, &question.is_changed, &question.is_affected);
         predictor.predict(&changed)
@@ -88,13 +89,19 @@ impl WhatIf {
         processors: Option<u64>,
         entities: &Entities,
     ) -> f64 {
-        self.predictor(processors, entities).busy_share(duration_ns)
+        self.predictor(processors, false, entities)
+            .busy_share(duration_ns)
     }
 
-    fn predictor(&mut self, processors: Option<u64>, entities: &Entities) -> &mut Predictor {
+    fn predictor(
+        &mut self,
+        processors: Option<u64>,
+        about_holds: bool,
+        entities: &Entities,
+    ) -> &mut Predictor {
         let known = self.predictor.take();
-        let known = known.filter(|known| known.processors == processors);
-        let new = || Predictor::new(&self.observed, processors, entities);
+        let known = known.filter(|known| known.answers(processors, about_holds));
+        let new = || Predictor::new(&self.observed, processors, about_holds, entities);
         self.predictor.insert(known.unwrap_or_else(new))
     }
 }

@@ -44,7 +44,9 @@ const PRESENT: f64 = 0.5;
 /// What all questions about a trace have in common.
 #[derive(Clone, Debug)]
 pub(super) struct Predictor {
-    pub(super) processors: Option<u64>,
+    processors: Option<u64>,
+    /// What only changes of holds need is there, too.
+    for_holds: bool,
     /// `None` if there is one for each thread, or they need none.
     limited_to: Option<u64>,
     locks: Vec<KnownLock>,
@@ -84,7 +86,13 @@ pub(super) struct Changed {
 }
 
 impl Predictor {
-    pub(super) fn new(all: &Observed, processors: Option<u64>, entities: &Entities) -> Self {
+    /// Returns one for questions that change how long locks are held, or only for others, which takes less time.
+    pub(super) fn new(
+        all: &Observed,
+        processors: Option<u64>,
+        for_holds: bool,
+        entities: &Entities,
+    ) -> Self {
         let observed = all.of_contending(entities);
         let new = |codes, reads| Programs::new(&observed, processors, entities, codes, reads);
         let mut programs = new(HoldCodes::default(), Reads::AsSeen);
@@ -92,11 +100,15 @@ impl Predictor {
         let mut slices = Vec::new();
         let inferred = programs.infer_holds();
         let mut unseen_holds = inferred;
-        for which in [
+        let assumed = [
             UnseenHolds::Expected,
             UnseenHolds::Private,
             UnseenHolds::EachTime,
-        ] {
+        ];
+        for which in assumed
+            .into_iter()
+            .filter(|it| for_holds || !is_of_holds(*it))
+        {
             let (threads, count) = with_unseen_holds(&mut programs, which);
             if count > 0 {
                 slices.push((which, programs.slices(&threads)));
@@ -140,6 +152,7 @@ impl Predictor {
         let waits = by_slice(&observed);
         Self {
             processors,
+            for_holds,
             limited_to,
             busy,
             speedup_of,
@@ -164,6 +177,11 @@ impl Predictor {
             conditional_ns: conditional_ns(&observed),
             unchanged: Vec::new(),
         }
+    }
+
+    /// Returns whether it answers questions about a machine with so many processors, of this kind.
+    pub(super) fn answers(&self, processors: Option<u64>, about_holds: bool) -> bool {
+        self.processors == processors && (self.for_holds || !about_holds)
     }
 
     pub(super) fn busy_share(&self, duration_ns: u64) -> f64 {
@@ -210,7 +228,7 @@ impl Predictor {
         let limited_to = self.limited_to;
         let likely = self.likely();
         for assumptions in self.assumptions(likely) {
-            let is_of_holds = assumptions.unseen_holds == UnseenHolds::Private;
+            let is_of_holds = is_of_holds(assumptions.unseen_holds);
             if !matters.has(assumptions, likely) || is_of_holds && !changed.change.changes_holds() {
                 continue;
             }
@@ -511,6 +529,11 @@ impl Matters {
 fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let (count, sum) = values.fold((0.0, 0.0), |(count, sum), value| (count + 1.0, sum + value));
     sum / f64::max(count, 1.0)
+}
+
+/// Returns whether these holds matter only where a change is about how long holds are.
+fn is_of_holds(unseen_holds: UnseenHolds) -> bool {
+    unseen_holds == UnseenHolds::Private
 }
 
 /// Which holds that nobody noticed are most likely.
