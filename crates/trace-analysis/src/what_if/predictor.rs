@@ -179,7 +179,7 @@ impl Predictor {
         }
     }
 
-    /// Returns whether it answers questions about a machine with so many processors, of this kind.
+    /// Returns whether it answers questions about this number of processors, and of this kind.
     pub(super) fn answers(&self, processors: Option<u64>, about_holds: bool) -> bool {
         self.processors == processors && (self.for_holds || !about_holds)
     }
