@@ -1,26 +1,11 @@
-//! Makes a long trace of a short one, to see what an analysis does with it.
-//!
-//! The long trace is as of a program that does what the traced one did, over and over, each time
-//! with new threads and with new monitors of the same objects.
+//! The command line of [`magnify`].
 
-mod copy;
-mod survey;
-#[cfg(test)]
-mod tests;
-
-use std::fs::File;
-use std::io::{BufWriter, IsTerminal, Write, stderr};
 use std::num::NonZeroU64;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context;
 use clap::Parser;
-use indicatif::{ProgressBar, ProgressStyle};
-use trace_analysis::TraceFile;
-
-use crate::copy::Copies;
-use crate::survey::Survey;
+use magnify::{Length, magnify};
 
 /// Writes a trace that repeats another one until it has the length wanted
 ///
@@ -76,51 +61,4 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
-}
-
-/// The length of the trace to write.
-#[derive(Clone, Copy, Debug)]
-enum Length {
-    Bytes(u64),
-    Copies(u64),
-}
-
-/// Returns how many copies there are, at least one.
-fn magnify(
-    trace: &Path,
-    output: &Path,
-    length: Length,
-    start_unix_ns: Option<u64>,
-) -> anyhow::Result<u64> {
-    let (wanted, written): (_, fn(&Copies<'_>) -> u64) = match length {
-        Length::Bytes(bytes) => (bytes, |copies| copies.bytes_written()),
-        Length::Copies(copies) => (copies, |copies| copies.count()),
-    };
-    let trace = TraceFile::open(trace)?;
-    let mut header = trace.header().clone();
-    header.start_unix_ns = start_unix_ns.unwrap_or(header.start_unix_ns);
-    let survey = Survey::of(&trace)?;
-    let bar = progress_bar(output, wanted);
-    let in_output = || output.display().to_string();
-    let file = BufWriter::new(File::create(output).with_context(in_output)?);
-    let mut copies = Copies::new(&trace, &survey, &header, file).with_context(in_output)?;
-    while copies.count() == 0 || written(&copies) < wanted {
-        copies.write_next()?;
-        bar.set_position(written(&copies));
-    }
-    bar.finish_and_clear();
-    let (count, mut file) = copies.finish().with_context(in_output)?;
-    file.flush().with_context(in_output)?;
-    Ok(count)
-}
-
-fn progress_bar(output: &Path, wanted: u64) -> ProgressBar {
-    if !stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{wide_msg} {bar:30} {percent:>3} %  {eta} left")
-        .expect("a valid template");
-    ProgressBar::new(wanted)
-        .with_style(style)
-        .with_message(format!("Writing {}", output.display()))
 }
