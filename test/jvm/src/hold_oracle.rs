@@ -1,51 +1,15 @@
-//! The owner of a lock while others waited for it, to the microsecond, by the program's own clock:
-//! with short holds and long ones, with more threads than processors, and with other threads that
-//! keep the processors busy.
+//! The oracle of holds: the owner of a lock while others waited for it, to the microsecond, by the clock of the
+//! scenario `HoldsOfLocks`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fmt::{self, Debug, Display, Formatter};
 
-use jvm_tests::CompileMode::{self, C1, C2, Interpreter, Tiered};
-use jvm_tests::{
-    Bounds, Compared, HoldLog, Jvm, NEVER_INLINED, TraceClock, check_each, is_nightly,
-};
+use crate::hold_log::{Bounds, Compared, HoldLog};
+use crate::jvm::{Jvm, NEVER_INLINED, Run};
+use crate::trace_clock::TraceClock;
 
 const MILLISECOND_NS: u64 = 1_000_000;
-
-/// A range of holds, and how far the blame may be from the truth.
-struct Holds {
-    shortest_ns: u64,
-    longest_ns: u64,
-    longest_pause_ns: u64,
-    /// For a pair of threads, and for a method.
-    tolerance: f64,
-    /// For all time that somebody is blamed for.
-    total_tolerance: f64,
-}
-
-const MICROSECONDS: Holds = Holds {
-    shortest_ns: 2_000,
-    longest_ns: 20_000,
-    longest_pause_ns: 50_000,
-    tolerance: 0.03,
-    total_tolerance: 0.02,
-};
-
-const TENTHS: Holds = Holds {
-    shortest_ns: 100_000,
-    longest_ns: 1_000_000,
-    longest_pause_ns: 2_500_000,
-    tolerance: 0.02,
-    total_tolerance: 0.01,
-};
-
-const MILLISECONDS: Holds = Holds {
-    shortest_ns: 1_000_000,
-    longest_ns: 5_000_000,
-    longest_pause_ns: 12_500_000,
-    tolerance: 0.02,
-    total_tolerance: 0.01,
-};
 
 /// A pair of threads, or a method, with less cannot be compared.
 const SHORTEST_BLAME_NS: u64 = 50 * MILLISECOND_NS;
@@ -53,127 +17,84 @@ const SHORTEST_BLAME_NS: u64 = 50 * MILLISECOND_NS;
 /// How much of an owner's time may be at another place than the program says.
 const MISPLACED: f64 = 0.005;
 
-const MILLIS: u64 = 2_500;
+/// A range of holds, and how far the blame may be from the truth.
+#[derive(Debug)]
+pub struct Holds {
+    /// The name, for people.
+    pub name: &'static str,
+    /// The shortest hold.
+    pub shortest_ns: u64,
+    /// The longest hold.
+    pub longest_ns: u64,
+    longest_pause_ns: u64,
+    /// For a pair of threads, and for a method.
+    tolerance: f64,
+    /// For all time that somebody is blamed for.
+    total_tolerance: f64,
+}
+
+impl Holds {
+    /// Holds of microseconds.
+    pub const MICROSECONDS: Self = Self {
+        name: "2–20 µs",
+        shortest_ns: 2_000,
+        longest_ns: 20_000,
+        longest_pause_ns: 50_000,
+        tolerance: 0.03,
+        total_tolerance: 0.02,
+    };
+
+    /// Holds of tenths of milliseconds.
+    pub const TENTHS: Self = Self {
+        name: "0.1–1 ms",
+        shortest_ns: 100_000,
+        longest_ns: 1_000_000,
+        longest_pause_ns: 2_500_000,
+        tolerance: 0.02,
+        total_tolerance: 0.01,
+    };
+
+    /// Holds of milliseconds.
+    pub const MILLISECONDS: Self = Self {
+        name: "1–5 ms",
+        shortest_ns: 1_000_000,
+        longest_ns: 5_000_000,
+        longest_pause_ns: 12_500_000,
+        tolerance: 0.02,
+        total_tolerance: 0.01,
+    };
+}
 
 /// A lock, as the scenario calls it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Lock {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum HeldLock {
+    /// A monitor.
     Monitor,
+    /// A `ReentrantLock`.
     NonFair,
+    /// A fair `ReentrantLock`.
     Fair,
+    /// The write lock of a `ReentrantReadWriteLock`.
     Write,
+    /// A `StampedLock`, for writing.
     Stamped,
+    /// A lock of the program's own.
     Mutex,
 }
 
-use Lock::{Fair, Monitor, Mutex, NonFair, Stamped, Write};
-
-/// A lock, how many threads want it, how many others keep the processors busy, and how the
-/// program is compiled.
-type Setting = (Lock, usize, usize, CompileMode);
-
-#[test]
-fn microseconds() {
-    check(
-        &MICROSECONDS,
-        &[
-            (Monitor, 8, 0, Tiered),
-            (Monitor, 8, 6, C2),
-            (NonFair, 8, 6, C2),
-            (Fair, 8, 0, C1),
-            (Mutex, 2, 0, C2),
-        ],
-    );
-}
-
-#[test]
-fn tenths_of_milliseconds() {
-    check(
-        &TENTHS,
-        &[
-            (Monitor, 8, 0, Tiered),
-            (Monitor, 8, 6, Interpreter),
-            (Write, 8, 0, C1),
-            (Stamped, 64, 0, C2),
-        ],
-    );
-}
-
-#[test]
-fn milliseconds() {
-    check(
-        &MILLISECONDS,
-        &[
-            (Monitor, 8, 0, C2),
-            (Monitor, 64, 6, Tiered),
-            (NonFair, 64, 0, Tiered),
-            (Stamped, 8, 6, Interpreter),
-        ],
-    );
-}
-
-fn check(holds: &Holds, settings: &[Setting]) {
-    if is_nightly() {
-        check_each(all_settings(), |setting| check_run(holds, setting));
-    } else {
-        check_each(settings.iter().copied(), |setting| {
-            check_run(holds, setting)
-        });
-    }
-}
-
-fn all_settings() -> Vec<Setting> {
-    let mut settings = Vec::new();
-    for lock in [Monitor, NonFair, Fair, Write, Stamped, Mutex] {
-        for threads in [2, 8, 64] {
-            for hogs in [0, 6] {
-                let modes = [Tiered, Interpreter, C1, C2].into_iter();
-                settings.extend(modes.map(|mode| (lock, threads, hogs, mode)));
-            }
-        }
-    }
-    settings
-}
-
-fn check_run(holds: &Holds, &(lock, threads, hogs, mode): &Setting) {
-    let numbers = [
-        threads as u64,
-        holds.shortest_ns,
-        holds.longest_ns,
-        holds.longest_pause_ns,
-        MILLIS,
-        hogs as u64,
+impl HeldLock {
+    /// All locks.
+    pub const ALL: [Self; 6] = [
+        Self::Monitor,
+        Self::NonFair,
+        Self::Fair,
+        Self::Write,
+        Self::Stamped,
+        Self::Mutex,
     ];
-    let numbers = numbers.map(|number| number.to_string());
-    let mut program = vec!["scenarios.HoldsOfLocks", lock.name()];
-    program.extend(numbers.iter().map(String::as_str));
-    let run = Jvm::traced(&program)
-        .flags(NEVER_INLINED)
-        .flags(mode.flags())
-        .run();
 
-    let compared = HoldLog::of(&run, TraceClock::of(&run)).compare(&run, lock.class());
-    let Compared {
-        waits,
-        found,
-        truth,
-        overlay,
-    } = &compared;
-    println!(
-        "{program:?} {mode:?}: {waits} waits, held {} ms of {}, free {} of {}, unknown {}, {overlay}",
-        found.held / MILLISECOND_NS,
-        Millis(truth.held),
-        found.free / MILLISECOND_NS,
-        Millis(truth.free),
-        found.unknown / MILLISECOND_NS,
-    );
-    let faults = faults(&compared, holds);
-    assert!(faults.is_empty(), "{program:?} {mode:?}: {faults:#?}");
-}
-
-impl Lock {
     /// Returns the scenario's name for it.
-    fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Monitor => "monitor",
             Self::NonFair => "nonfair",
@@ -184,8 +105,8 @@ impl Lock {
         }
     }
 
-    /// The class of the object that threads wait for.
-    fn class(self) -> &'static str {
+    /// Returns the class of the object that threads wait for.
+    pub fn class(self) -> &'static str {
         match self {
             Self::Monitor => "scenarios.HoldsOfLocks$Shared",
             Self::NonFair => "java.util.concurrent.locks.ReentrantLock$NonfairSync",
@@ -197,24 +118,101 @@ impl Lock {
     }
 }
 
-fn faults(compared: &Compared, holds: &Holds) -> Vec<String> {
-    let Compared {
-        found,
-        truth,
-        overlay,
-        ..
-    } = compared;
-    let mut faults = differences(&found.pairs, &truth.pairs, holds.tolerance);
-    faults.extend(differences(&found.methods, &truth.methods, holds.tolerance));
-    faults.extend(differences(
-        &BTreeMap::from([("held", found.held), ("free", found.free)]),
-        &BTreeMap::from([("held", truth.held), ("free", truth.free)]),
-        holds.total_tolerance,
-    ));
-    if overlay.missed().max(overlay.wrong()) > MISPLACED {
-        faults.push(overlay.to_string());
+/// A run of the scenario `HoldsOfLocks`.
+#[derive(Clone, Copy, Debug)]
+pub struct HoldRun {
+    /// The lock.
+    pub lock: HeldLock,
+    /// The time that it is held.
+    pub holds: &'static Holds,
+    /// The number of threads that want it.
+    pub threads: usize,
+    /// The number of other threads, which keep the processors busy.
+    pub hogs: usize,
+    /// The duration of the run.
+    pub duration_ms: u64,
+}
+
+impl HoldRun {
+    /// Returns the program and its arguments.
+    pub fn program(&self) -> Vec<String> {
+        let numbers = [
+            self.threads as u64,
+            self.holds.shortest_ns,
+            self.holds.longest_ns,
+            self.holds.longest_pause_ns,
+            self.duration_ms,
+            self.hogs as u64,
+        ];
+        let words = ["scenarios.HoldsOfLocks", self.lock.name()].map(str::to_owned);
+        let numbers = numbers.map(|number| number.to_string());
+        words.into_iter().chain(numbers).collect()
     }
-    faults
+
+    /// Runs it traced, with further flags.
+    ///
+    /// Panics if the JVM fails.
+    pub fn run(&self, flags: impl IntoIterator<Item: AsRef<OsStr>>) -> Run {
+        let program = self.program();
+        let program: Vec<&str> = program.iter().map(String::as_str).collect();
+        Jvm::traced(&program)
+            .flags(NEVER_INLINED)
+            .flags(flags)
+            .run()
+    }
+
+    /// Compares the trace of such a run with the program's own log.
+    ///
+    /// Panics if the log contradicts itself.
+    pub fn compare(&self, run: &Run) -> Compared {
+        HoldLog::of(run, TraceClock::of(run)).compare(run, self.lock.class())
+    }
+
+    /// Returns in which way the trace differs from the log by more than is tolerated.
+    pub fn faults(&self, compared: &Compared) -> Vec<String> {
+        let Compared {
+            found,
+            truth,
+            overlay,
+            ..
+        } = compared;
+        let Holds {
+            tolerance,
+            total_tolerance,
+            ..
+        } = *self.holds;
+        let mut faults = differences(&found.pairs, &truth.pairs, tolerance);
+        faults.extend(differences(&found.methods, &truth.methods, tolerance));
+        faults.extend(differences(
+            &BTreeMap::from([("held", found.held), ("free", found.free)]),
+            &BTreeMap::from([("held", truth.held), ("free", truth.free)]),
+            total_tolerance,
+        ));
+        if overlay.missed().max(overlay.wrong()) > MISPLACED {
+            faults.push(overlay.to_string());
+        }
+        faults
+    }
+}
+
+impl Display for Compared {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self {
+            waits,
+            found,
+            truth,
+            overlay,
+        } = self;
+        write!(
+            f,
+            "{waits} waits, held {} ms of {}, free {} of {}, unknown {}, {overlay}",
+            found.held / MILLISECOND_NS,
+            Millis(truth.held),
+            found.free / MILLISECOND_NS,
+            Millis(truth.free),
+            found.unknown / MILLISECOND_NS,
+        )
+    }
 }
 
 fn differences<K: Ord + Debug>(

@@ -99,11 +99,18 @@ impl Jdk {
         }
     }
 
+    /// The JDK or runtime in a directory.
+    pub fn at(home: &Path) -> &'static Jdk {
+        Box::leak(Box::new(Jdk {
+            home: home.to_owned(),
+        }))
+    }
+
     fn find(variable: &str, default: &str) -> Jdk {
         let home =
             std::env::var_os(variable).map_or_else(|| repository().join(default), PathBuf::from);
         assert!(
-            home.join("bin/javac").exists(),
+            home.join("bin/java").exists(),
             "no JDK at {}: run `make jdk`, or name one in {variable}",
             home.display(),
         );

@@ -12,6 +12,8 @@
 //! | `LOCKTRACE_STOCK_JDKS` | `build/stock-jdks` | runtimes of later versions, for the agent |
 //! | `LOCKTRACE_AGENT`     | built when missing | the agent's library       |
 //! | `LOCKTRACE_BIN`       | built when missing | the `locktrace` program   |
+//! | `LOCKTRACE_PROGRAMS`  | compiled when missing | the programs, with their native library |
+//! | `LOCKTRACE_SCRATCH`   | below `target`     | the directory of runs     |
 //! | `LOCKTRACE_NIGHTLY`   | `0`                | `1`: the long tests, too  |
 //! | `LOCKTRACE_COMPILE_ALL` | `0`              | `1`: `-Xcomp` compiles all code, as it does in the long tests |
 //! | `LOCKTRACE_RETURN_BARRIERS`     | `verified`         | `on`, `off`: see [`ReturnBarriers`] |
@@ -29,6 +31,7 @@ mod contention;
 mod demo;
 mod expectation;
 mod hold_log;
+mod hold_oracle;
 mod jcmd;
 mod jdk;
 mod jvm;
@@ -59,6 +62,7 @@ pub use contention::{Contention, Frame, ThreadRef, Wait};
 pub use demo::check_demo;
 pub use expectation::{Expectation, ExpectedFrame, check_chain, check_innermost, line_of};
 pub use hold_log::{Blame, Bounds, Compared, HoldLog, Overlay};
+pub use hold_oracle::{HeldLock, HoldRun, Holds};
 pub use jcmd::{jcmd, jcmd_output};
 pub use jdk::Jdk;
 pub use jvm::{Jvm, NEVER_INLINED, Run, RunningJvm};
@@ -68,7 +72,7 @@ pub use locktrace::{
     waits_of_all_kinds, waits_on,
 };
 pub use maven::{Jar, applications_class_path, dependencies, program_class_path};
-pub use meetings::{boot_class_path, check_meetings, check_with_barriers};
+pub use meetings::{boot_class_path, check_meetings, check_with_barriers, run_with_barriers};
 pub use owner_shares::check_owner_shares;
 pub use park_log::{Blocker, ParkAction, ParkEvent, ParkLog, ParkingThread, Timeout};
 pub use paths::{repository, scratch_directory, source_directory, target_directory};
@@ -78,7 +82,7 @@ pub use real_programs::{
     DATABASE_LOCK, check_bank, check_shop, database_class_path, shop_class_path,
 };
 pub use return_barriers::ReturnBarriers;
-pub use setting::{Setting, is_nightly};
+pub use setting::{COLLECTORS, Setting, is_nightly};
 pub use summary::{analyze, check_sound, for_each_event, for_each_segment};
 pub use trace_clock::TraceClock;
 pub use turn::{Turn, blame};

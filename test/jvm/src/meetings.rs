@@ -56,20 +56,33 @@ pub fn check_with_barriers(
     check_each(
         others.into_iter().chain(verified),
         |&(barriers, setting)| {
-            let run = Jvm::traced(program)
-                .flags(barriers.flags())
-                .flags(setting.flags())
-                .flags(FLAGS)
-                .flags([boot_class_path()])
-                .flags(flags)
-                .run();
-            check_barriers(barriers, &run, &check_meetings(&run));
+            let (run, _) = run_with_barriers(program, flags, barriers, setting);
             check(setting.mode, &run);
             let results = lines_with(same, &run);
             assert!(!results.is_empty(), "{}", run.describe());
             assert_eq!(expected.get_or_init(|| results.clone()), &results);
         },
     );
+}
+
+/// Runs a program in one setting, and returns what its sound trace says. Panics unless waits are where the program
+/// says, and stacks had return barriers or not as demanded.
+pub fn run_with_barriers(
+    program: &[&str],
+    flags: &[&str],
+    barriers: ReturnBarriers,
+    setting: Setting,
+) -> (Run, TraceSummary) {
+    let run = Jvm::traced(program)
+        .flags(barriers.flags())
+        .flags(setting.flags())
+        .flags(FLAGS)
+        .flags([boot_class_path()])
+        .flags(flags)
+        .run();
+    let summary = check_meetings(&run);
+    check_barriers(barriers, &run, &summary);
+    (run, summary)
 }
 
 /// The flag that adds the classes for `Compilation.java`.

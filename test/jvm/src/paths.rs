@@ -28,9 +28,10 @@ pub fn target_directory() -> PathBuf {
         .to_owned()
 }
 
-/// A fresh directory for one run.
+/// A fresh directory for one run, below the one that the environment names.
 pub fn scratch_directory(name: &str) -> TempDir {
-    let parent = target_directory().join("jvm-tests");
+    let parent = std::env::var_os("LOCKTRACE_SCRATCH")
+        .map_or_else(|| target_directory().join("jvm-tests"), PathBuf::from);
     std::fs::create_dir_all(&parent).expect("the target directory is writable");
     let directory = tempfile::Builder::new()
         .prefix(&format!("{name}-"))

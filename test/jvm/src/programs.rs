@@ -18,11 +18,16 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// The programs in `demo/`, `scenarios/` and `pairs/`, compiled once for each
-    /// state of their sources.
+    /// The programs that the environment names, or those in `demo/`, `scenarios/` and `pairs/`, compiled once
+    /// for each state of their sources.
     pub fn compiled() -> &'static Programs {
         static PROGRAMS: OnceLock<Programs> = OnceLock::new();
         PROGRAMS.get_or_init(|| {
+            if let Some(directory) = std::env::var_os("LOCKTRACE_PROGRAMS") {
+                return Programs {
+                    directory: directory.into(),
+                };
+            }
             let sources = Sources::find();
             let directory =
                 target_directory().join(format!("jvm-tests/programs-{:016x}", sources.hash()));

@@ -3,7 +3,7 @@
 use crate::compile_mode::CompileMode;
 
 /// The garbage collectors.
-const COLLECTORS: [&str; 4] = [
+pub const COLLECTORS: [&str; 4] = [
     "-XX:+UseSerialGC",
     "-XX:+UseParallelGC",
     "-XX:+UseConcMarkSweepGC",
@@ -22,7 +22,8 @@ const LOCKINGS: [&[&str]; 2] = [
 pub struct Setting {
     /// The compilers that run.
     pub mode: CompileMode,
-    collector: &'static str,
+    /// The flag that chooses the garbage collector.
+    pub collector: &'static str,
     locking: &'static [&'static str],
 }
 
@@ -55,6 +56,15 @@ impl Setting {
             .into_iter()
             .flat_map(|mode| (0..variants).map(move |variant| Self::of(mode, variant)))
             .collect()
+    }
+
+    /// The `turn`th combination of a way to execute and a way of locking, with a garbage collector.
+    pub fn with_collector(collector: &'static str, turn: usize) -> Setting {
+        Setting {
+            mode: CompileMode::ALL[turn % CompileMode::ALL.len()],
+            collector,
+            locking: LOCKINGS[turn % LOCKINGS.len()],
+        }
     }
 
     /// Counts through the collectors; the way of locking changes with each step,
