@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{bail, ensure};
 use clap::builder::RangedU64ValueParser;
-use clap::{Parser, ValueEnum};
+use clap::{Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::configuration::Configuration;
@@ -15,14 +15,19 @@ use crate::measure::Plan;
 use crate::paths;
 use crate::results::{Reinitialize, Settings};
 use crate::suite::{Origin, Size};
+use crate::survey;
 
 /// Measures what tracing costs on real applications, against its peers.
 ///
 /// Runs each workload in all configurations, one after the other, in JVMs of their own, round by
 /// round. Writes results.json, tables.md and plots.
 #[derive(Debug, Parser)]
-#[command(name = "run", bin_name = "bench/run", version, max_term_width = 100, after_help = EXIT_CODES)]
+#[command(name = "run", bin_name = "bench/run", version, max_term_width = 100, after_help = EXIT_CODES,
+    args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+
     /// Bundled applications, those of --list, or all [default: all; none if a jar is given]
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     apps: Option<Vec<String>>,
@@ -133,6 +138,11 @@ pub(crate) struct Cli {
     completions: Option<Shell>,
 }
 
+#[derive(Debug, Subcommand)]
+enum Command {
+    Survey(Box<survey::Options>),
+}
+
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done; JVMs that failed are in the results
@@ -157,6 +167,7 @@ pub(crate) enum Task {
     Completions(Shell),
     List(Plan),
     Measure(Plan),
+    Survey(Box<survey::Options>),
     Report {
         folders: Vec<PathBuf>,
         output: PathBuf,
@@ -167,6 +178,9 @@ pub(crate) enum Task {
 impl Cli {
     /// Checks what the parser cannot.
     pub(crate) fn task(self) -> anyhow::Result<Task> {
+        if let Some(Command::Survey(options)) = self.command {
+            return Ok(Task::Survey(options));
+        }
         if let Some(shell) = self.completions {
             return Ok(Task::Completions(shell));
         }
@@ -251,6 +265,7 @@ impl Cli {
             benchmarks: self.benchmarks,
             configurations,
             rounds,
+            until: None,
             settings: Settings {
                 iterations,
                 keep,
@@ -270,7 +285,7 @@ impl Cli {
     }
 }
 
-fn positive() -> RangedU64ValueParser<u32> {
+pub(crate) fn positive() -> RangedU64ValueParser<u32> {
     RangedU64ValueParser::new().range(1..)
 }
 

@@ -9,7 +9,7 @@ use trace_format::Counter;
 use crate::configuration::Configuration;
 use crate::protocol::Iteration;
 use crate::results::{JvmRun, Outcome, Results};
-use crate::statistics::{Estimate, Quartiles, RatiosByRound, mean_ratio, median};
+use crate::statistics::{Estimate, Pair, Quartiles, RatiosByRound, mean_ratio, median};
 use crate::suite::{Kind, Workload};
 use crate::trace::{Measured, Traced};
 
@@ -165,16 +165,36 @@ impl WorkloadFigures {
     }
 }
 
+/// The iterations of a workload in a configuration and in the baseline, by round; rounds in which either failed are
+/// left out.
+pub(crate) fn pairs(
+    results: &Results,
+    workload: &Workload,
+    configuration: Configuration,
+    of: Value,
+) -> Vec<Pair> {
+    let samples = Samples { results };
+    let values = samples.values(workload, configuration, of);
+    let baseline = samples.values(workload, results.baseline(), of);
+    let pairs = values.into_iter().zip(baseline);
+    pairs
+        .map(|(values, baseline)| Pair { values, baseline })
+        .filter(|pair| !pair.values.is_empty() && !pair.baseline.is_empty())
+        .collect()
+}
+
 /// The measurements, by what they are of.
 struct Samples<'a> {
     results: &'a Results,
 }
 
 /// A value of an iteration.
-type Value = fn(&Iteration) -> u64;
+pub(crate) type Value = fn(&Iteration) -> u64;
 
-const TIME: Value = |iteration| iteration.time_ns;
-const CPU: Value = |iteration| iteration.cpu_ns;
+/// Its duration.
+pub(crate) const TIME: Value = |iteration| iteration.time_ns;
+/// Its processor time.
+pub(crate) const CPU: Value = |iteration| iteration.cpu_ns;
 
 impl Samples<'_> {
     fn workload(&self, workload: &Workload) -> WorkloadFigures {
@@ -283,12 +303,9 @@ impl Samples<'_> {
         configuration: Configuration,
         of: Value,
     ) -> RatiosByRound {
-        let values = self.values(workload, configuration, of);
-        let baseline = self.values(workload, self.results.baseline(), of);
-        let rounds = values.into_iter().zip(baseline);
-        rounds
-            .filter(|(values, _)| !values.is_empty())
-            .filter_map(|(values, baseline)| {
+        let pairs = pairs(self.results, workload, configuration, of).into_iter();
+        pairs
+            .filter_map(|Pair { values, baseline }| {
                 let baseline = median(baseline)?;
                 Some(values.into_iter().map(|value| value / baseline).collect())
             })

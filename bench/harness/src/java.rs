@@ -29,6 +29,11 @@ impl Jdk {
         Ok(jdk)
     }
 
+    /// Its folder.
+    pub(crate) fn home(&self) -> &Path {
+        &self.home
+    }
+
     /// A program of the JDK.
     pub(crate) fn tool(&self, name: &str) -> PathBuf {
         self.home.join("bin").join(name)
@@ -82,10 +87,13 @@ pub(crate) fn succeed(command: &mut Command) -> anyhow::Result<String> {
     Ok(stdout)
 }
 
-/// Builds the bundled applications; returns their class path.
+/// Builds the bundled applications, unless they come in an archive; returns their class path.
 pub(crate) fn build_applications(jdk: &Jdk) -> anyhow::Result<Vec<PathBuf>> {
     let folder = paths::bench().join("apps");
-    succeed(maven(jdk, &folder.join("pom.xml")).arg("package"))?;
+    if paths::packed_bench().is_none() {
+        eprintln!("building the bundled applications");
+        succeed(maven(jdk, &folder.join("pom.xml")).arg("package"))?;
+    }
     let target = folder.join("target");
     Ok(vec![target.join("classes"), target.join("dependency/*")])
 }

@@ -20,6 +20,7 @@ mod results;
 mod schedule;
 mod statistics;
 mod suite;
+mod survey;
 mod tables;
 mod targets;
 mod trace;
@@ -52,6 +53,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
             measure::list(&plan)?;
             Ok(ExitCode::SUCCESS)
         }
+        Task::Survey(options) => survey::run(*options),
         Task::Measure(plan) => {
             let results = measure::run(&plan)?;
             report(&results, &plan.output, plan.check_targets)

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, ensure};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -14,7 +14,7 @@ use crate::java::{Jdk, Jdks, fetch_profiler};
 use crate::machine::{Machine, load_average};
 use crate::output::write_json;
 use crate::results::{JvmRun, Outcome, Results, Settings, Subject};
-use crate::schedule::{Turn, turns};
+use crate::schedule::{Pace, Turn, turns};
 use crate::suite::{Origin, Suite, Work, Workload};
 use crate::{jvm, protocol, trace};
 
@@ -29,7 +29,10 @@ pub(crate) struct Plan {
     /// Benchmarks of these jars by name, all if empty.
     pub(crate) benchmarks: Vec<String>,
     pub(crate) configurations: Vec<Configuration>,
+    /// At most.
     pub(crate) rounds: u32,
+    /// No workload begins another round that would not end by then.
+    pub(crate) until: Option<Instant>,
     pub(crate) settings: Settings,
     /// For each JVM.
     pub(crate) time_limit: Duration,
@@ -43,7 +46,6 @@ impl Plan {
         let jdk = self.jdks.tools();
         let mut suites = Vec::new();
         if self.applications.is_some() {
-            eprintln!("building the bundled applications");
             suites.push(Suite::bundled(jdk)?);
         }
         for (origin, jar) in &self.jars {
@@ -92,7 +94,9 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Results> {
         &configurations,
         settings.jvms_in_each_round(),
     );
-    announce(turns.len(), settings);
+    if plan.until.is_none() {
+        announce(turns.len(), settings);
+    }
     let mut results = Results::new(
         humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
         load_average(),
@@ -103,13 +107,24 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Results> {
         workloads,
     );
     let progress = Progress::new(turns.len() as u64);
-    for (at, &turn) in turns.iter().enumerate() {
-        let workload = results.workloads[turn.workload].clone();
-        progress.begin(&workload, turn);
-        let run = bench.run(&workload, turn, at)?;
-        progress.end(&run);
-        results.jvms.push(run);
-        write_json(&plan.output, &results)?;
+    let mut pace = Pace::until(plan.until);
+    let place = |turn: &Turn| (turn.round, turn.workload);
+    for in_round in turns.chunk_by(|one, next| place(one) == place(next)) {
+        let workload = in_round[0].workload;
+        if !pace.has_time_for(workload) {
+            continue;
+        }
+        let begin = Instant::now();
+        for &turn in in_round {
+            let workload = results.workloads[turn.workload].clone();
+            progress.begin(&workload, turn);
+            let run = bench.run(&workload, turn, results.jvms.len())?;
+            progress.end(&run);
+            results.rounds = turn.round + 1;
+            results.jvms.push(run);
+            write_json(&plan.output, &results)?;
+        }
+        pace.took(workload, begin.elapsed());
     }
     progress.finish();
     Ok(results)

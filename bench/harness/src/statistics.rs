@@ -32,7 +32,7 @@ impl Quartiles {
 
 /// The value below which a part of the sorted values lies, interpolated between
 /// neighbours (type 7 of Hyndman and Fan, as R and NumPy do by default).
-fn quantile(sorted: &[f64], part: f64) -> f64 {
+pub(crate) fn quantile(sorted: &[f64], part: f64) -> f64 {
     let position = part * (sorted.len() - 1) as f64;
     let (below, above) = (position.floor() as usize, position.ceil() as usize);
     let weight = position - position.floor();
@@ -57,6 +57,57 @@ pub(crate) struct Estimate {
     pub(crate) value: f64,
     pub(crate) low: f64,
     pub(crate) high: f64,
+}
+
+/// The values of the iterations in one round, of two configurations.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Pair {
+    /// Not empty.
+    pub(crate) values: Vec<f64>,
+    /// Not empty.
+    pub(crate) baseline: Vec<f64>,
+}
+
+/// The geometric mean over workloads and rounds of the ratio of medians.
+///
+/// The interval is a bootstrap of percentiles: workloads are drawn with replacement, for each of them rounds, and in
+/// each round the iterations of both sides. The draws are the same in each run. `None` of no pairs.
+pub(crate) fn paired_ratio(workloads: &[Vec<Pair>]) -> Option<Estimate> {
+    const DRAWS: usize = 2_000;
+    const SEED: u64 = 1;
+
+    let ratio = |values: Vec<f64>, baseline: Vec<f64>| Some(median(values)? / median(baseline)?);
+    let as_measured = |pair: &Pair| ratio(pair.values.clone(), pair.baseline.clone());
+    let mean = |rounds: Vec<f64>| geometric_mean(&rounds);
+    let value = workloads
+        .iter()
+        .filter_map(|pairs| mean(pairs.iter().filter_map(as_measured).collect()))
+        .collect();
+    let value = mean(value)?;
+
+    let mut random = SmallRng::seed_from_u64(SEED);
+    let mut means: Vec<f64> = (0..DRAWS)
+        .filter_map(|_| {
+            let mut of_workloads = Vec::new();
+            for pairs in draw(workloads, &mut random) {
+                let mut of_rounds = Vec::new();
+                for pair in draw(pairs, &mut random) {
+                    let values = draw(&pair.values, &mut random).into_iter().copied();
+                    let values = values.collect();
+                    let baseline = draw(&pair.baseline, &mut random).into_iter().copied();
+                    of_rounds.extend(ratio(values, baseline.collect()));
+                }
+                of_workloads.extend(mean(of_rounds));
+            }
+            mean(of_workloads)
+        })
+        .collect();
+    means.sort_by(f64::total_cmp);
+    Some(Estimate {
+        value,
+        low: quantile(&means, 0.025),
+        high: quantile(&means, 0.975),
+    })
 }
 
 /// The ratios of the iterations of one workload, by round.
@@ -150,6 +201,33 @@ mod tests {
         for value in [estimate.value, estimate.low, estimate.high] {
             assert!(is_close(value, 1.1), "{estimate:?}");
         }
+    }
+
+    #[test]
+    fn pairs_without_variation_have_a_ratio_without_width() {
+        let pair = |times: f64| Pair {
+            values: vec![3.0 * times; 4],
+            baseline: vec![2.0 * times; 3],
+        };
+        // The machine is slower in the second round.
+        let estimate = paired_ratio(&[vec![pair(1.0), pair(10.0)]]).expect("not empty");
+        for value in [estimate.value, estimate.low, estimate.high] {
+            assert!(is_close(value, 1.5), "{estimate:?}");
+        }
+        assert_eq!(paired_ratio(&[]), None);
+        assert_eq!(paired_ratio(&[vec![]]), None);
+    }
+
+    #[test]
+    fn a_single_round_has_the_interval_of_its_iterations() {
+        let pair = Pair {
+            values: vec![9.0, 10.0, 11.0],
+            baseline: vec![10.0],
+        };
+        let estimate = paired_ratio(&[vec![pair]]).expect("not empty");
+        assert!(is_close(estimate.value, 1.0), "{estimate:?}");
+        assert!(is_close(estimate.low, 0.9), "{estimate:?}");
+        assert!(is_close(estimate.high, 1.1), "{estimate:?}");
     }
 
     #[test]

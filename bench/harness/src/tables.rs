@@ -388,7 +388,7 @@ fn add_section(text: &mut String, title: &str, explanation: &str, table: &Table)
 }
 
 /// A table whose first column holds names, the others numbers.
-fn new_table<T: Into<comfy_table::Row>>(header: T) -> Table {
+pub(crate) fn new_table<T: Into<comfy_table::Row>>(header: T) -> Table {
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
     table.set_header(header);
@@ -405,10 +405,12 @@ fn left_aligned(mut table: Table) -> Table {
     table
 }
 
-fn nothing() -> String {
+/// The cell without a figure.
+pub(crate) fn nothing() -> String {
     "-".to_owned()
 }
 
-fn one_line(text: &str) -> String {
+/// Joins the lines of a text.
+pub(crate) fn one_line(text: &str) -> String {
     text.lines().collect::<Vec<_>>().join("; ")
 }
