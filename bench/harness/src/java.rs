@@ -90,7 +90,7 @@ pub(crate) fn succeed(command: &mut Command) -> anyhow::Result<String> {
 /// Builds the bundled applications, unless they come in an archive; returns their class path.
 pub(crate) fn build_applications(jdk: &Jdk) -> anyhow::Result<Vec<PathBuf>> {
     let folder = paths::bench().join("apps");
-    if paths::packed_bench().is_none() {
+    if paths::pack().is_none() {
         eprintln!("building the bundled applications");
         succeed(maven(jdk, &folder.join("pom.xml")).arg("package"))?;
     }

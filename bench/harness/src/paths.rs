@@ -3,21 +3,23 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-/// The folder `bench` of the archive that the harness runs in, if it does.
-pub(crate) fn packed_bench() -> Option<PathBuf> {
-    env::var_os("LOCKTRACE_BENCH").map(PathBuf::from)
+/// The root of the archive that the harness runs in, if it does. An archive has the layout of the repository.
+pub(crate) fn pack() -> Option<PathBuf> {
+    env::var_os("LOCKTRACE_PACK").map(PathBuf::from)
+}
+
+/// The root of the repository, or of the archive.
+pub(crate) fn repository() -> PathBuf {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let here = || package.ancestors().nth(2).map(Path::to_owned);
+    pack()
+        .or_else(here)
+        .expect("the package lies in a folder of bench")
 }
 
 /// The folder `bench`.
 pub(crate) fn bench() -> PathBuf {
-    packed_bench().unwrap_or_else(|| repository().join("bench"))
-}
-
-/// The root of the repository.
-pub(crate) fn repository() -> &'static Path {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let root = package.ancestors().nth(2);
-    root.expect("the package lies in a folder of bench")
+    repository().join("bench")
 }
 
 /// Returns the folder of files that the harness builds or fetches and keeps.

@@ -18,13 +18,15 @@ pub fn source_directory() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Cargo's target directory, in which the running test was built.
+/// Cargo's target directory, in which the running test or program was built.
 pub fn target_directory() -> PathBuf {
-    let test = std::env::current_exe().expect("a test knows its own program");
-    // target/PROFILE/deps/test
-    let target = test.ancestors().nth(3);
+    let program = std::env::current_exe().expect("a test knows its own program");
+    // target/PROFILE/deps/TEST or target/PROFILE/PROGRAM
+    let mut folders = program.ancestors().skip(1);
+    let profile = folders.find(|folder| !folder.ends_with("deps"));
+    let target = profile.and_then(Path::parent);
     target
-        .expect("Cargo puts tests three levels below its target directory")
+        .expect("Cargo puts programs below its target directory")
         .to_owned()
 }
 

@@ -13,14 +13,7 @@ use crate::survey::plan::Budget;
 use crate::survey::section::Section;
 
 /// Those whose threads are blocked often.
-const WORKLOADS: [&str; 6] = [
-    "hammer-monitor",
-    "hammer-lock",
-    "log4j",
-    "h2",
-    "xalan",
-    "lusearch",
-];
+const WORKLOADS: [&str; 4] = ["h2", "log4j", "hammer-monitor", "hammer-lock"];
 
 /// Holds of milliseconds by four threads, for a second and a half.
 const HOLDS: [&str; 6] = ["4", "1000000", "5000000", "12500000", "1500", "0"];

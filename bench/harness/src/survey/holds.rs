@@ -1,5 +1,6 @@
 //! The oracle of holds: who had a lock while others waited, compared with the programs' own clocks.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jvm_tests::{CompileMode, HeldLock, HoldRun, Holds, ReturnBarriers};
@@ -11,6 +12,9 @@ use crate::survey::section::Section;
 
 /// A run's time besides that of the program: the JVM's start, and the comparison.
 const AROUND: Duration = Duration::from_millis(1_500);
+
+/// Settings of each lock.
+const SETTINGS: usize = 12;
 
 /// A run compared with its program.
 #[derive(Clone, Debug, Serialize)]
@@ -34,9 +38,18 @@ pub(crate) struct Compared {
 /// first.
 pub(crate) fn run(setup: &Setup, mut budget: Budget) -> Section<Vec<Compared>> {
     let runs = runs(setup.threads() as usize);
-    let duration_ms = duration_ms(budget.all(), runs.len() / 3);
+    let duration_ms = duration_ms(budget.all(), 2 * SETTINGS);
     let mut section = Section::<Vec<Compared>>::new();
+    let mut left_out = BTreeMap::<_, Vec<_>>::new();
     for run in runs {
+        if !budget.has_time() {
+            let setting = format!(
+                "{}, {} threads, {} hogs",
+                run.holds.name, run.threads, run.hogs
+            );
+            left_out.entry(run.lock).or_default().push(setting);
+            continue;
+        }
         let run = HoldRun { duration_ms, ..run };
         let (lock, holds) = (run.lock.name(), run.holds.name);
         let place = format!(
@@ -51,6 +64,13 @@ pub(crate) fn run(setup: &Setup, mut budget: Budget) -> Section<Vec<Compared>> {
             }
             section.figures.push(compared);
         }
+    }
+    for (lock, settings) in left_out {
+        let what = match settings.len() == SETTINGS {
+            true => "all settings".to_owned(),
+            false => settings.join("; "),
+        };
+        section.no_time_for(format!("{}, {what}", lock.name()));
     }
     section
 }
@@ -107,7 +127,7 @@ mod tests {
     #[test]
     fn monitors_and_reentrant_locks_come_first() {
         let runs = runs(8);
-        assert_eq!(runs.len(), 6 * 3 * 2 * 2);
+        assert_eq!(runs.len(), HeldLock::ALL.len() * SETTINGS);
         let first = &runs[..24];
         let important = [HeldLock::Monitor, HeldLock::NonFair];
         assert!(first.iter().all(|run| important.contains(&run.lock)));

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
-use jvm_tests::{CompileMode, HeldLock, HoldRun, Holds, ReturnBarriers};
+use jvm_tests::{Jvm, ReturnBarriers};
 use serde::Serialize;
 use trace_analysis::TraceFile;
 use trace_format::{Chunk, Counter, Event, HookPart, SystemRecord, ThreadId};
@@ -17,7 +17,7 @@ use crate::survey::processors;
 use crate::survey::section::Section;
 
 /// The locks, whose hooks have nothing in common.
-const LOCKS: [HeldLock; 2] = [HeldLock::Monitor, HeldLock::NonFair];
+const LOCKS: [&str; 2] = ["monitor", "nonfair"];
 
 /// The hooks of one kind while some processors contend.
 #[derive(Clone, Debug, Serialize)]
@@ -39,16 +39,11 @@ pub(crate) fn run(setup: &Setup, mut budget: Budget) -> Section<Vec<HookCosts>> 
     let mut section = Section::<Vec<HookCosts>>::new();
     for lock in LOCKS {
         for &count in &counts {
-            let place = format!("hooks of {} on {count} processors", lock.name());
-            let run = HoldRun {
-                lock,
-                holds: &Holds::MICROSECONDS,
-                threads: 2 * count,
-                hogs: 0,
-                duration_ms,
-            };
+            let place = format!("hooks of {lock} on {count} processors");
             let costs = section.step(&mut budget, &place, || {
-                processors::on(&setup.processors[..count], || costs(&run))
+                processors::on(&setup.processors[..count], || {
+                    costs(lock, count, duration_ms)
+                })
             });
             section.figures.extend(costs.into_iter().flatten());
         }
@@ -64,18 +59,25 @@ fn processor_counts(all: usize) -> Vec<usize> {
     counts
 }
 
-/// The duration of a program, if this number is to end in time.
+/// The duration of a program, if this number is to end in time. To read its trace takes as long.
 fn duration_ms(time: Duration, runs: usize) -> u64 {
-    const AROUND: Duration = Duration::from_millis(1_500);
-    let each = (time / runs.max(1) as u32).saturating_sub(AROUND);
-    (each.as_millis() as u64).clamp(1_000, 20_000)
+    let each = time / 2 / runs.max(1) as u32;
+    (each.as_millis() as u64).clamp(500, 5_000)
 }
 
-/// Runs the program; panics if it fails.
-fn costs(run: &HoldRun) -> Vec<HookCosts> {
-    let flags = CompileMode::Tiered.flags().iter();
-    let trace = run.run(flags.chain(ReturnBarriers::On.flags()));
-    let hooks = Hooks::read(&trace.trace()).unwrap_or_else(|error| panic!("{error:#}"));
+/// Lets some processors contend; panics if the program fails.
+fn costs(lock: &str, processors: usize, duration_ms: u64) -> Vec<HookCosts> {
+    let threads = (2 * processors).to_string();
+    let program = [
+        "scenarios.LockTurns",
+        lock,
+        &threads,
+        &duration_ms.to_string(),
+    ];
+    let run = Jvm::traced(&program)
+        .flags(ReturnBarriers::On.flags())
+        .run();
+    let hooks = Hooks::read(&run.trace()).unwrap_or_else(|error| panic!("{error:#}"));
     let cycles_per_ns = hooks.cycles_per_ns;
     let costs = hooks.durations_ns().into_iter().map(|(hook, mut ns)| {
         ns.sort_unstable();
@@ -83,7 +85,7 @@ fn costs(run: &HoldRun) -> Vec<HookCosts> {
         let cycles: Vec<f64> = ns.into_iter().map(cycles).collect();
         HookCosts {
             hook,
-            processors: run.threads / 2,
+            processors,
             sampled: cycles.len(),
             p50_cycles: quantile(&cycles, 0.5),
             p90_cycles: quantile(&cycles, 0.9),
@@ -183,14 +185,16 @@ impl Hooks {
             let events = self.events.get(thread).map_or(&[][..], Vec::as_slice);
             let mut parts = parts.iter().peekable();
             while let Some(part) = parts.next() {
+                let hook = hook_of(part, events);
                 let is_rest = |next: &&HookPart| {
-                    let begin_ns = next.end_ns.saturating_sub(next.duration_ns);
-                    begin_ns.saturating_sub(part.end_ns) < RELEASE_NS
+                    matches!(hook, None | Some(EXIT))
+                        && hook_of(next, events).is_none()
+                        && begin_ns(next).saturating_sub(part.end_ns) < RELEASE_NS
                 };
                 let rest = parts.next_if(is_rest);
                 let hook = match rest {
                     Some(_) => EXIT,
-                    None => hook_of(part, events),
+                    None => hook.unwrap_or(ACQUIRE),
                 };
                 let rest_ns = rest.map_or(0, |rest| rest.duration_ns);
                 let all_ns = part.duration_ns + rest_ns;
@@ -201,13 +205,15 @@ impl Hooks {
     }
 }
 
-/// Returns the hook whose event lies in a part.
-fn hook_of(part: &HookPart, events: &[(u64, &'static str)]) -> &'static str {
-    let begin_ns = part.end_ns.saturating_sub(part.duration_ns + SLACK_NS);
+/// Returns the hook whose event lies in a part, if one does.
+fn hook_of(part: &HookPart, events: &[(u64, &'static str)]) -> Option<&'static str> {
     let until = events.partition_point(|&(time_ns, _)| time_ns <= part.end_ns);
-    let last = events[..until].last();
-    let of_part = last.filter(|&&(time_ns, _)| time_ns >= begin_ns);
-    of_part.map_or(ACQUIRE, |&(_, hook)| hook)
+    let &(time_ns, hook) = events[..until].last()?;
+    (time_ns + SLACK_NS >= begin_ns(part)).then_some(hook)
+}
+
+fn begin_ns(part: &HookPart) -> u64 {
+    part.end_ns.saturating_sub(part.duration_ns)
 }
 
 #[cfg(test)]

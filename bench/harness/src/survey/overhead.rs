@@ -137,10 +137,12 @@ pub(crate) fn measure<T>(
             section.failures.push(format!("{place}: {reason}"));
         }
     }
-    for workload in &results.workloads {
-        if !results.jvms.iter().any(|jvm| jvm.workload == *workload) {
-            section.no_time_for(format!("{workload} with {threads} threads"));
-        }
+    let workloads = results.workloads.iter();
+    let never =
+        workloads.filter(|&workload| !results.jvms.iter().any(|jvm| jvm.workload == *workload));
+    let never: Vec<&str> = never.map(|workload| &*workload.name).collect();
+    if !never.is_empty() {
+        section.no_time_for(format!("{} with {threads} threads", never.join(", ")));
     }
     Ok(costs(&results))
 }
@@ -148,7 +150,8 @@ pub(crate) fn measure<T>(
 /// Iterations and their size by the time of a JVM: code becomes warm if there is time for it.
 fn settings(threads: u32, heap: &str, each: Duration) -> Settings {
     let (size, iterations, keep) = match each.as_secs() {
-        0..8 => (Size::Small, 4, 3),
+        0..4 => (Size::Small, 3, 2),
+        4..8 => (Size::Small, 6, 4),
         8..30 => (Size::Default, 6, 4),
         _ => (Size::Default, 15, 8),
     };
@@ -218,7 +221,8 @@ mod tests {
             let settings = settings(8, "1g", Duration::from_secs(seconds));
             (settings.size, settings.iterations)
         };
-        assert_eq!(iterations(1), (Size::Small, 4));
+        assert_eq!(iterations(1), (Size::Small, 3));
+        assert_eq!(iterations(5), (Size::Small, 6));
         assert_eq!(iterations(10), (Size::Default, 6));
         assert_eq!(iterations(100), (Size::Default, 15));
     }

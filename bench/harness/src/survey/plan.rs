@@ -40,10 +40,10 @@ impl Part {
     /// Its share of the time, relative to those of the other parts.
     fn weight(self) -> u32 {
         match self {
-            Self::Overhead => 42,
-            Self::Holds => 20,
-            Self::Stress => 10,
-            Self::Hooks => 8,
+            Self::Overhead => 50,
+            Self::Holds => 16,
+            Self::Stress => 8,
+            Self::Hooks => 6,
             Self::Analysis => 6,
             Self::Agent => 14,
         }
@@ -127,7 +127,7 @@ mod tests {
             left -= share;
             parts = rest;
         }
-        assert_eq!(shares, [42, 20, 10, 8, 6, 14]);
+        assert_eq!(shares, [50, 16, 8, 6, 6, 14]);
         assert_eq!(left, Duration::ZERO);
     }
 

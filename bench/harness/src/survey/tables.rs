@@ -143,7 +143,7 @@ fn costs_table(costs: &Costs) -> (String, Table) {
         }
         cells
     };
-    for workload in &costs.workloads {
+    for workload in costs.workloads.iter().filter(|it| it.rounds > 0) {
         let time = workload
             .time_ns
             .map_or_else(nothing, |ns| format!("{:.0} ms", ns / 1e6));
