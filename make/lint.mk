@@ -12,7 +12,7 @@ lint: test-packages ## rustfmt, clippy, docs, oldest Rust, shellcheck, hooks, li
 	hotspot-patches/test-needs.sh
 	scripts/check-licences.sh
 	scripts/check-wording.sh
-	shellcheck --external-sources --check-sourced scripts/*.sh hotspot-patches/*.sh findings/*.sh bench/agent-costs bench/agent-instructions bench/hook-costs bench/many-threads bench/report-speed bench/run bench/start-pauses bench/uncontended bench/unload-pauses .ci/run
+	shellcheck --external-sources --check-sourced scripts/*.sh hotspot-patches/*.sh findings/*.sh bench/agent-costs bench/agent-instructions bench/hook-costs bench/many-threads bench/pack bench/pack-run.sh bench/report-speed bench/run bench/start-pauses bench/uncontended bench/unload-pauses .ci/run
 
 # The inner loop: what a change of Rust code can break without a JDK. Installs nothing.
 check: ## rustfmt, clippy, wording, and the tests that need no JDK, in two minutes

@@ -10,7 +10,7 @@ use crate::survey::Setup;
 use crate::survey::plan::Budget;
 use crate::survey::section::Section;
 
-/// A run's time besides that of the program: the JVM's start, and the comparison.
+/// A run's time before and after the program: the JVM's start, and the comparison.
 const AROUND: Duration = Duration::from_millis(1_500);
 
 /// Settings of each lock.
