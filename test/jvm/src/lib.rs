@@ -13,6 +13,7 @@
 //! | `LOCKTRACE_AGENT`     | built when missing | the agent's library       |
 //! | `LOCKTRACE_BIN`       | built when missing | the `locktrace` program   |
 //! | `LOCKTRACE_PROGRAMS`  | compiled when missing | the programs, with their native library |
+//! | `LOCKTRACE_PACK`      | the repository     | an archive of `bench/pack`, in place of it |
 //! | `LOCKTRACE_SCRATCH`   | below `target`     | the directory of runs     |
 //! | `LOCKTRACE_NIGHTLY`   | `0`                | `1`: the long tests, too  |
 //! | `LOCKTRACE_COMPILE_ALL` | `0`              | `1`: `-Xcomp` compiles all code, as it does in the long tests |

@@ -1,6 +1,7 @@
 //! Paths in the repository.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use tempfile::TempDir;
 
@@ -13,9 +14,16 @@ pub fn repository() -> &'static Path {
         .expect("the package lies two levels deep")
 }
 
-/// The root of the Java sources: this package.
+/// The root of the Java sources: this package, or its folder in an archive of `bench/pack`.
 pub fn source_directory() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+    static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
+    DIRECTORY.get_or_init(|| {
+        let pack = std::env::var_os("LOCKTRACE_PACK");
+        pack.map_or_else(
+            || PathBuf::from(env!("CARGO_MANIFEST_DIR")),
+            |pack| Path::new(&pack).join("test/jvm"),
+        )
+    })
 }
 
 /// Cargo's target directory, in which the running test or program was built.

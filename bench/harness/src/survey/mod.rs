@@ -23,6 +23,7 @@ use clap::{Args, ValueEnum};
 use crate::cli::positive;
 use crate::configuration::Configuration;
 use crate::java::{Jdk, Jdks};
+use crate::machine::Machine;
 use crate::output::write_json;
 use crate::paths;
 use crate::survey::plan::{Budget, Part, share};
@@ -92,6 +93,8 @@ pub(crate) struct Setup {
     /// For the agent.
     agent_jdk: Option<Jdk>,
     configurations: Vec<Configuration>,
+    /// The machine with all of its processors.
+    machine: Machine,
     /// Those that are used.
     processors: Vec<usize>,
     heap: String,
@@ -158,7 +161,9 @@ impl Options {
             None => stock.as_ref().ok().cloned(),
         };
         let needs_stock = self.configurations.contains(&Configuration::Stock);
+        let machine = Machine::this();
         Ok(Setup {
+            machine,
             jdks: Jdks {
                 traced: Jdk::find(&built(&self.jdk, "jdk"), "LOCKTRACE_JDK")?,
                 stock: needs_stock.then_some(stock).transpose()?,

@@ -20,6 +20,9 @@ use crate::survey::section::Section;
 /// Synthetic programs that are measured, too.
 const HAMMERS: [&str; 2] = ["hammer-monitor", "hammer-lock"];
 
+/// The most that the bundled applications can be given.
+const MOST_THREADS: u32 = 1_000;
+
 /// More rounds than anyone has time for.
 const MOST_ROUNDS: u32 = 1_000;
 
@@ -70,7 +73,7 @@ pub(crate) fn run(setup: &Setup, budget: Budget) -> anyhow::Result<Section<Vec<C
         .filter(wanted)
         .map(|workload| workload.name.clone())
         .collect();
-    let counts = [setup.threads(), 4 * setup.threads()];
+    let counts = [setup.threads(), (4 * setup.threads()).min(MOST_THREADS)];
     let jvms = names.len() * setup.configurations.len() * counts.len();
     let each = budget.left() / jvms as u32;
     let mut section = Section::<Vec<Costs>>::new();

@@ -51,7 +51,7 @@ impl Survey {
             version: 1,
             started: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
             load_average_at_start: load_average(),
-            machine: Machine::this(),
+            machine: setup.machine.clone(),
             processors: setup.processors.clone(),
             locktrace: env!("CARGO_PKG_VERSION"),
             jdk_traced: setup.jdks.traced.version()?,
