@@ -37,7 +37,8 @@ enum Catalog {
     BATIK("batik", Kind.MULTI, "pictures rendered by Batik 1.17", Batik::new),
 
     LUINDEX("luindex", Kind.SINGLE, "indexing by Lucene 2.4.1", LuceneIndex::new),
-    SCALAC("scalac", Kind.SINGLE, "the Scala 2.11 compiler on a library", Scalac::new),
+    // Not a reference, which the JVM would resolve for any application: an archive of bench/pack has no compiler.
+    SCALAC("scalac", Kind.SINGLE, "the Scala 2.11 compiler on a library", settings -> new Scalac(settings)),
     JYTHON("jython", Kind.SINGLE, "a Python program in Jython 2.7", Jython::new),
     FOP("fop", Kind.SINGLE, "a PDF formatted by FOP 2.9", Fop::new),
 
