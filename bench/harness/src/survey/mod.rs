@@ -93,8 +93,6 @@ pub(crate) struct Setup {
     /// For the agent.
     agent_jdk: Option<Jdk>,
     configurations: Vec<Configuration>,
-    /// The machine with all of its processors.
-    machine: Machine,
     /// Those that are used.
     processors: Vec<usize>,
     heap: String,
@@ -110,6 +108,8 @@ impl Setup {
 
 /// Runs a survey. The results so far are in the output folder all the time.
 pub(crate) fn run(options: Options) -> anyhow::Result<ExitCode> {
+    // With all processors, also if only some of them are used.
+    let machine = Machine::this();
     let setup = options.setup()?;
     let mut parts = match options.only {
         only if only.is_empty() => Part::value_variants().to_vec(),
@@ -118,7 +118,13 @@ pub(crate) fn run(options: Options) -> anyhow::Result<ExitCode> {
     parts.sort_unstable();
     parts.dedup();
     let all = Duration::from_secs(60) * options.minutes;
-    let mut survey = Survey::begin(&setup, options.minutes, &parts)?;
+    let mut survey = Survey::begin(
+        machine,
+        setup.processors.clone(),
+        setup.jdks.traced.version()?,
+        options.minutes,
+        &parts,
+    );
     let begin = Instant::now();
     for at in 0..parts.len() {
         let time = share(all.saturating_sub(begin.elapsed()), &parts[at..]);
@@ -161,9 +167,7 @@ impl Options {
             None => stock.as_ref().ok().cloned(),
         };
         let needs_stock = self.configurations.contains(&Configuration::Stock);
-        let machine = Machine::this();
         Ok(Setup {
-            machine,
             jdks: Jdks {
                 traced: Jdk::find(&built(&self.jdk, "jdk"), "LOCKTRACE_JDK")?,
                 stock: needs_stock.then_some(stock).transpose()?,

@@ -5,7 +5,6 @@ use std::time::SystemTime;
 use serde::Serialize;
 
 use crate::machine::{Machine, load_average};
-use crate::survey::Setup;
 use crate::survey::agent::OfAgent;
 use crate::survey::analysis::Reports;
 use crate::survey::holds::Compared;
@@ -44,17 +43,23 @@ pub(crate) struct Survey {
 }
 
 impl Survey {
-    /// Nothing found yet.
-    pub(crate) fn begin(setup: &Setup, minutes: u32, parts: &[Part]) -> anyhow::Result<Self> {
-        Ok(Self {
+    /// Nothing found yet by some parts, on some processors of a machine.
+    pub(crate) fn begin(
+        machine: Machine,
+        processors: Vec<usize>,
+        jdk_traced: String,
+        minutes: u32,
+        parts: &[Part],
+    ) -> Self {
+        Self {
             schema: "locktrace-survey",
             version: 1,
             started: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
             load_average_at_start: load_average(),
-            machine: setup.machine.clone(),
-            processors: setup.processors.clone(),
+            machine,
+            processors,
             locktrace: env!("CARGO_PKG_VERSION"),
-            jdk_traced: setup.jdks.traced.version()?,
+            jdk_traced,
             minutes,
             took_s: 0.0,
             parts: parts.to_vec(),
@@ -64,7 +69,7 @@ impl Survey {
             hooks: None,
             analysis: None,
             agent: None,
-        })
+        }
     }
 
     /// Returns everything that was wrong, each with its part.

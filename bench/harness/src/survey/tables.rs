@@ -310,3 +310,117 @@ fn agent(agent: &OfAgent) -> Vec<(String, Table)> {
         table,
     )]
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::configuration::Configuration;
+    use crate::machine::Machine;
+    use crate::suite::{Kind, Size};
+    use crate::survey::overhead::WorkloadCosts;
+
+    fn survey(parts: &[Part]) -> Survey {
+        let jdk = "openjdk version 8\nServer VM".to_owned();
+        Survey::begin(Machine::this(), vec![0, 1], jdk, 8, parts)
+    }
+
+    #[test]
+    fn each_part_has_a_section_whatever_became_of_it() {
+        let mut survey = survey(&[Part::Holds, Part::Stress]);
+        let mut holds = Section::<Vec<Compared>>::new();
+        holds.no_time_for("fair, all settings");
+        holds
+            .failures
+            .push("monitor: 2 ms\ninstead of 1".to_owned());
+        survey.holds = Some(holds.ended(Duration::from_secs(3)));
+        let page = render(&survey);
+        assert_eq!(page.matches("\n## ").count(), 6, "{page}");
+        for line in [
+            "openjdk version 8; Server VM",
+            "- **not run**: overhead: left out by --only",
+            "- **not run**: stress: its turn has not come",
+            "- **not run**: fair, all settings: no time",
+            "- **failed**: monitor: 2 ms; instead of 1",
+        ] {
+            assert!(page.contains(line), "{line} is not in\n{page}");
+        }
+    }
+
+    #[test]
+    fn costs_have_intervals() {
+        let estimate = |value| Estimate {
+            value,
+            low: value - 0.1,
+            high: value + 0.1,
+        };
+        let ratios = BTreeMap::from([(
+            Configuration::Jfr,
+            Ratios {
+                time: Some(estimate(1.25)),
+                cpu: None,
+            },
+        )]);
+        let workload = |name: &str, rounds| WorkloadCosts {
+            name: name.to_owned(),
+            kind: Kind::Multi,
+            rounds,
+            time_ns: Some(2e6),
+            ratios: ratios.clone(),
+        };
+        let (explanation, table) = costs_table(&Costs {
+            threads: 8,
+            size: Size::Small,
+            baseline: Configuration::Off,
+            compared: vec![Configuration::Jfr],
+            workloads: vec![workload("h2", 3), workload("batik", 0)],
+            mean: ratios.clone(),
+        });
+        assert!(explanation.starts_with("8 threads, size small: over off"));
+        let table = table.to_string();
+        assert!(table.contains("2 ms"), "{table}");
+        assert_eq!(
+            table.matches("+25.0 % (+15.0 % to +35.0 %)").count(),
+            2,
+            "{table}"
+        );
+        assert!(!table.contains("batik"), "it never ran: {table}");
+    }
+
+    #[test]
+    fn holds_show_the_worst_lock() {
+        let run = |lock, missed, faults: &[&str]| Compared {
+            holds: "1–5 ms",
+            lock,
+            threads: 8,
+            hogs: 0,
+            duration_ms: 1_000,
+            waits: 10,
+            missed,
+            wrong: 0.0,
+            faults: faults.iter().map(ToString::to_string).collect(),
+        };
+        let (_, table) = holds(&[run("monitor", 0.001, &[]), run("fair", 0.02, &["missed"])]);
+        let table = table.to_string();
+        for cell in ["fair, monitor", "20", "2.00 %", "**wrong**"] {
+            assert!(table.contains(cell), "{cell} is not in\n{table}");
+        }
+    }
+
+    #[test]
+    fn hooks_have_a_column_for_each_number_of_processors() {
+        let cost = |hook, processors| HookCosts {
+            hook,
+            processors,
+            sampled: 100,
+            p50_cycles: 200.4,
+            p90_cycles: 300.0,
+            p99_cycles: 400.0,
+        };
+        let (_, table) = hooks(&[cost("enter", 1), cost("enter", 2), cost("exit", 2)]);
+        let table = table.to_string();
+        assert_eq!(table.matches("200, 300, 400 (100)").count(), 3, "{table}");
+        assert_eq!(table.lines().count(), 4, "{table}");
+    }
+}
