@@ -9,14 +9,26 @@ use crate::{cycles, os};
 pub(crate) struct TraceClock {
     /// The JVM's clock at the trace's start.
     start_ns: u64,
+    /// The system's monotonic clock then.
+    start_monotonic_ns: u64,
     started: Instant,
     start_cycles: u64,
 }
 
+/// The time that passes at most between a reading of the JVM's clock at the trace's start and the next one here.
+const MAX_START_NS: u64 = 10_000_000_000;
+
 impl TraceClock {
     pub(crate) fn new(start_ns: u64) -> Self {
+        Self::at(start_ns, os::monotonic_ns())
+    }
+
+    /// The JVM's clock is the monotonic one. Only where HotSpot 8 finds no librt.so.1 it is the time of day.
+    fn at(start_ns: u64, monotonic_ns: u64) -> Self {
+        let is_monotonic = monotonic_ns.abs_diff(start_ns) < MAX_START_NS;
         Self {
             start_ns,
+            start_monotonic_ns: if is_monotonic { start_ns } else { monotonic_ns },
             started: Instant::now(),
             start_cycles: cycles::now(),
         }
@@ -29,7 +41,7 @@ impl TraceClock {
 
     /// Reads the JVM's clock, as nanoseconds since the trace's start.
     pub(crate) fn now_ns(&self) -> u64 {
-        self.since_start_ns(os::monotonic_ns())
+        os::monotonic_ns().saturating_sub(self.start_monotonic_ns)
     }
 
     /// Returns the nanoseconds since the runtime's start.
@@ -46,5 +58,27 @@ impl TraceClock {
     pub(crate) fn ns_per_cycle(&self) -> f64 {
         let elapsed_cycles = self.elapsed_cycles().max(1);
         self.elapsed_ns() as f64 / elapsed_cycles as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_clocks_agree_on_the_start() {
+        const SECOND_NS: u64 = 1_000_000_000;
+        let monotonic_ns = os::monotonic_ns();
+        // The JVM read its clock a little before.
+        let usual = TraceClock::at(monotonic_ns - 5, monotonic_ns);
+        assert_eq!(usual.start_monotonic_ns, monotonic_ns - 5);
+        assert!(usual.now_ns() < SECOND_NS);
+
+        let time_of_day = TraceClock::at(1_800_000_000 * SECOND_NS, monotonic_ns);
+        assert!(time_of_day.now_ns() < SECOND_NS);
+        assert_eq!(
+            time_of_day.since_start_ns(1_800_000_001 * SECOND_NS),
+            SECOND_NS
+        );
     }
 }
