@@ -74,7 +74,6 @@ pub(crate) struct Pair {
 /// each round the iterations of both sides. The draws are the same in each run. `None` of no pairs.
 pub(crate) fn paired_ratio(workloads: &[Vec<Pair>]) -> Option<Estimate> {
     const DRAWS: usize = 2_000;
-    const SEED: u64 = 1;
 
     let ratio = |values: Vec<f64>, baseline: Vec<f64>| Some(median(values)? / median(baseline)?);
     let as_measured = |pair: &Pair| ratio(pair.values.clone(), pair.baseline.clone());
@@ -85,29 +84,20 @@ pub(crate) fn paired_ratio(workloads: &[Vec<Pair>]) -> Option<Estimate> {
         .collect();
     let value = mean(value)?;
 
-    let mut random = SmallRng::seed_from_u64(SEED);
-    let mut means: Vec<f64> = (0..DRAWS)
-        .filter_map(|_| {
-            let mut of_workloads = Vec::new();
-            for pairs in draw(workloads, &mut random) {
-                let mut of_rounds = Vec::new();
-                for pair in draw(pairs, &mut random) {
-                    let values = draw(&pair.values, &mut random).into_iter().copied();
-                    let values = values.collect();
-                    let baseline = draw(&pair.baseline, &mut random).into_iter().copied();
-                    of_rounds.extend(ratio(values, baseline.collect()));
-                }
-                of_workloads.extend(mean(of_rounds));
+    Some(bootstrap(DRAWS, value, |random| {
+        let mut of_workloads = Vec::new();
+        for pairs in draw(workloads, random) {
+            let mut of_rounds = Vec::new();
+            for pair in draw(pairs, random) {
+                let values = draw(&pair.values, random).into_iter().copied();
+                let values = values.collect();
+                let baseline = draw(&pair.baseline, random).into_iter().copied();
+                of_rounds.extend(ratio(values, baseline.collect()));
             }
-            mean(of_workloads)
-        })
-        .collect();
-    means.sort_by(f64::total_cmp);
-    Some(Estimate {
-        value,
-        low: quantile(&means, 0.025),
-        high: quantile(&means, 0.975),
-    })
+            of_workloads.extend(mean(of_rounds));
+        }
+        mean(of_workloads)
+    }))
 }
 
 /// The ratios of the iterations of one workload, by round.
@@ -121,7 +111,6 @@ pub(crate) type RatiosByRound = Vec<Vec<f64>>;
 /// same in each run. `None` of no workloads.
 pub(crate) fn mean_ratio(workloads: &[RatiosByRound]) -> Option<Estimate> {
     const DRAWS: usize = 10_000;
-    const SEED: u64 = 1;
 
     let median_of = |rounds: &[&Vec<f64>]| median(rounds.iter().copied().flatten().copied());
     let medians: Option<Vec<f64>> = workloads
@@ -130,23 +119,31 @@ pub(crate) fn mean_ratio(workloads: &[RatiosByRound]) -> Option<Estimate> {
         .collect();
     let value = geometric_mean(&medians?)?;
 
+    Some(bootstrap(DRAWS, value, |random| {
+        let drawn = draw(workloads, random).into_iter();
+        let medians: Option<Vec<f64>> = drawn
+            .map(|rounds| median_of(&draw(rounds, random)))
+            .collect();
+        geometric_mean(&medians?)
+    }))
+}
+
+/// A value with percentiles of what is drawn this often. The draws are the same in each run.
+fn bootstrap(
+    draws: usize,
+    value: f64,
+    mut drawn: impl FnMut(&mut SmallRng) -> Option<f64>,
+) -> Estimate {
+    const SEED: u64 = 1;
+
     let mut random = SmallRng::seed_from_u64(SEED);
-    let mut means: Vec<f64> = (0..DRAWS)
-        .filter_map(|_| {
-            let drawn = draw(workloads, &mut random);
-            let medians: Option<Vec<f64>> = drawn
-                .into_iter()
-                .map(|rounds| median_of(&draw(rounds, &mut random)))
-                .collect();
-            geometric_mean(&medians?)
-        })
-        .collect();
+    let mut means: Vec<f64> = (0..draws).filter_map(|_| drawn(&mut random)).collect();
     means.sort_by(f64::total_cmp);
-    Some(Estimate {
+    Estimate {
         value,
         low: quantile(&means, 0.025),
         high: quantile(&means, 0.975),
-    })
+    }
 }
 
 /// As many of the values as there are, each drawn from all.

@@ -218,16 +218,7 @@ fn ratios(
             continue;
         }
         let mut row = vec![format!("**{name}**"), String::new(), String::new()];
-        row.extend(estimates.into_iter().map(|estimate| {
-            estimate.map_or_else(nothing, |Estimate { value, low, high }| {
-                format!(
-                    "{} ({} to {})",
-                    overhead(value),
-                    overhead(low),
-                    overhead(high)
-                )
-            })
-        }));
+        row.extend(estimates.into_iter().map(interval));
         table.add_row(row);
     }
     table
@@ -403,6 +394,18 @@ fn left_aligned(mut table: Table) -> Table {
         column.set_cell_alignment(CellAlignment::Left);
     }
     table
+}
+
+/// An overhead with its interval.
+pub(crate) fn interval(estimate: Option<Estimate>) -> String {
+    estimate.map_or_else(nothing, |Estimate { value, low, high }| {
+        format!(
+            "{} ({} to {})",
+            overhead(value),
+            overhead(low),
+            overhead(high)
+        )
+    })
 }
 
 /// The cell without a figure.

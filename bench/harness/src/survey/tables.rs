@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 
 use comfy_table::Table;
 
-use crate::statistics::Estimate;
 use crate::survey::agent::OfAgent;
 use crate::survey::analysis::Reports;
 use crate::survey::holds::Compared;
@@ -15,8 +14,7 @@ use crate::survey::plan::Part;
 use crate::survey::results::Survey;
 use crate::survey::section::Section;
 use crate::survey::stress::Stressed;
-use crate::tables::{new_table, nothing, one_line};
-use crate::targets::overhead;
+use crate::tables::{interval, new_table, nothing, one_line};
 
 /// The whole page.
 pub(crate) fn render(survey: &Survey) -> String {
@@ -167,17 +165,6 @@ fn costs_table(costs: &Costs) -> (String, Table) {
     (explanation, table)
 }
 
-fn interval(estimate: Option<Estimate>) -> String {
-    estimate.map_or_else(nothing, |Estimate { value, low, high }| {
-        format!(
-            "{} ({} to {})",
-            overhead(value),
-            overhead(low),
-            overhead(high)
-        )
-    })
-}
-
 /// The worst of all locks in each setting.
 fn holds(compared: &[Compared]) -> (String, Table) {
     let mut table = new_table([
@@ -318,6 +305,7 @@ mod tests {
     use super::*;
     use crate::configuration::Configuration;
     use crate::machine::Machine;
+    use crate::statistics::Estimate;
     use crate::suite::{Kind, Size};
     use crate::survey::overhead::WorkloadCosts;
 
