@@ -20,7 +20,10 @@ const SMALL_SHARE: f64 = 0.03;
 /// And if they are busy as long, give or take this share.
 const DURATION_TOLERANCE: f64 = 0.125;
 
-/// The same if threads get monitors in the less likely order.
+/// And if at most this share of the waits is in a cycle of threads that wait for each other: in truth none is.
+const MOST_IN_CYCLES: f64 = 0.02;
+
+/// The same share of the time that they are busy, if threads get monitors in the less likely order.
 const ORDER_TOLERANCE: f64 = 0.05;
 
 /// What the trace says.
@@ -82,7 +85,9 @@ impl Truth {
                 speedup.min(from_truth) / (1.0 + by_chance),
                 speedup.max(from_truth) * (1.0 + by_chance),
             ),
-            is_reliable: self.has_waiting(unchanged_ns) && has_duration(unchanged_duration),
+            is_reliable: self.has_waiting(unchanged_ns)
+                && has_duration(unchanged_duration)
+                && !has_cycles(unchanged),
             forced: changed.forced,
         }
     }
@@ -128,6 +133,12 @@ impl Truth {
         let of_busy = share(off_ns, self.waited_ns as f64) * self.busy.waiting_share();
         relative_off <= tolerance.min(0.5) || of_busy <= SMALL_SHARE
     }
+}
+
+/// Whether threads often wait for each other in a cycle, as they did not in the trace.
+fn has_cycles(unchanged: &Replayed) -> bool {
+    let waits: usize = unchanged.slices.iter().map(|it| it.waits.len()).sum();
+    unchanged.forced as f64 > MOST_IN_CYCLES * waits as f64
 }
 
 /// Whether threads are busy nearly as long as in the trace.
@@ -231,5 +242,29 @@ mod tests {
             assert!(replay.speedup_range.0 <= replay.speedup);
             assert!(replay.speedup_range.1 >= replay.speedup);
         }
+    }
+    #[test]
+    fn a_replay_in_which_threads_wait_in_cycles_does_not_count() {
+        let truth = Truth {
+            busy: Busy {
+                all_ns: 1_000.0,
+                waiting_ns: 400.0,
+            },
+            waited_ns: 400,
+            waiting_error: 0.0,
+            unseen_order: 0.0,
+        };
+        let compare = |unchanged: &Replayed| {
+            truth.compare(
+                Assumptions::default(),
+                true,
+                unchanged,
+                &replayed(400, 1_000.0),
+            )
+        };
+        let mut unchanged = replayed(400, 1_000.0);
+        assert!(compare(&unchanged).is_reliable);
+        unchanged.forced = 1;
+        assert!(!compare(&unchanged).is_reliable);
     }
 }
