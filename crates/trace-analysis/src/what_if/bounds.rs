@@ -217,17 +217,19 @@ mod tests {
         }
     }
 
+    /// Threads are busy for 1,000 ns, of which they wait for 400.
+    const TRUTH: Truth = Truth {
+        busy: Busy {
+            all_ns: 1_000.0,
+            waiting_ns: 400.0,
+        },
+        waited_ns: 400,
+        waiting_error: 0.0,
+        unseen_order: 0.0,
+    };
+
     #[test]
     fn a_replay_that_misses_the_trace_does_not_count() {
-        let truth = Truth {
-            busy: Busy {
-                all_ns: 1_000.0,
-                waiting_ns: 400.0,
-            },
-            waited_ns: 400,
-            waiting_error: 0.0,
-            unseen_order: 0.0,
-        };
         for (waiting_ns, all_ns, is_reliable) in [
             (400, 1_000.0, true),
             (320, 920.0, true),
@@ -237,25 +239,17 @@ mod tests {
         ] {
             let unchanged = replayed(waiting_ns, all_ns);
             let changed = replayed(waiting_ns / 2, all_ns - 100.0);
-            let replay = truth.compare(Assumptions::default(), true, &unchanged, &changed);
+            let replay = TRUTH.compare(Assumptions::default(), true, &unchanged, &changed);
             assert_eq!(replay.is_reliable, is_reliable, "{replay:?}");
             assert!(replay.speedup_range.0 <= replay.speedup);
             assert!(replay.speedup_range.1 >= replay.speedup);
         }
     }
+
     #[test]
     fn a_replay_in_which_threads_wait_in_cycles_does_not_count() {
-        let truth = Truth {
-            busy: Busy {
-                all_ns: 1_000.0,
-                waiting_ns: 400.0,
-            },
-            waited_ns: 400,
-            waiting_error: 0.0,
-            unseen_order: 0.0,
-        };
         let compare = |unchanged: &Replayed| {
-            truth.compare(
+            TRUTH.compare(
                 Assumptions::default(),
                 true,
                 unchanged,
