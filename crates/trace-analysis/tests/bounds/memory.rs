@@ -115,6 +115,19 @@ fn a_lock_that_is_quiet_again_needs_little() {
     assert_eq!(counters.value(Counter::GapsSkipped), 0);
 }
 
+/// Threads waited for each lock, but do not any more.
+#[test]
+fn locks_that_nobody_waits_for_need_little() {
+    const LOCKS: u64 = 100_000;
+    let events = (1..=LOCKS).map(LockId).flat_map(|lock| {
+        let numbers = (1..9).map(move |number| event(lock, number));
+        [description(lock)].into_iter().chain(numbers)
+    });
+    let (bytes, counters) = peak_bytes(MAX_PENDING, events);
+    assert!(bytes < LOCKS as usize * 450, "{bytes} bytes");
+    assert_eq!(counters.value(Counter::GapsSkipped), 0);
+}
+
 #[test]
 fn a_retired_lock_needs_nothing() {
     let events = (1..=200_000).map(LockId).flat_map(|lock| {

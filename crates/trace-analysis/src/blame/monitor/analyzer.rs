@@ -119,32 +119,22 @@ pub(crate) struct LockAnalyzer {
     owner_state: OwnerState,
     /// The thread that has the lock, if one was seen with it and not seen to release it.
     holder: Option<Holder>,
-    /// Created when the first thread waits: for many locks no thread ever does.
+    turnover: Turnover,
+    /// Present while a thread waits: a program can have millions of locks.
     contended: Option<Box<Contended>>,
 }
 
-/// The state needed only because threads wait.
+/// The state needed only while threads wait.
 #[derive(Debug, Default)]
-struct Contended {
+pub(crate) struct Contended {
     waiters: Waiters<Waiter>,
     /// Empty while no thread waits.
     timeline: Timeline<Interval>,
     /// Position from which on no owner waited itself.
     direct_from: u64,
-    turnover: Turnover,
 }
 
 impl Contended {
-    /// Notes a release.
-    #[inline]
-    fn release(&mut self, exit: &Exit) {
-        if let Holds::For { holds: 1, held_ns } = exit.holds {
-            self.turnover.hold(held_ns);
-        }
-        let first = || self.waiters.first().map(|waiter| waiter.start.time_ns);
-        self.turnover.release(exit.time_ns, first);
-    }
-
     /// Returns the last time at which the owner may have changed, for the threads waiting now.
     fn last_boundary_ns(&mut self) -> u64 {
         let last_ns = self.timeline.last_end_ns();
@@ -197,17 +187,29 @@ impl LockAnalyzer {
             detail,
             owner_state: OwnerState::Unseen,
             holder: None,
+            turnover: Turnover::default(),
             contended: None,
         }
+    }
+
+    /// Takes the state that is needed only while threads wait, if no thread does, to be used for another lock.
+    #[inline]
+    pub(crate) fn take_idle(&mut self) -> Option<Box<Contended>> {
+        let mut idle = (self.contended).take_if(|contended| contended.waiters.is_empty())?;
+        idle.timeline.begin_anew();
+        idle.direct_from = 0;
+        Some(idle)
     }
 
     pub(crate) fn lock(&self) -> LockIndex {
         self.lock
     }
 
-    /// Handles a thread that begins to wait.
+    /// Handles a thread that begins to wait. If none does yet, `idle` makes the state for it.
+    #[expect(clippy::too_many_arguments, reason = "the fields of one event")]
     pub(crate) fn enter(
         &mut self,
+        idle: impl FnOnce() -> Box<Contended>,
         id: WaitId,
         thread: ThreadIndex,
         time_ns: u64,
@@ -216,13 +218,13 @@ impl LockAnalyzer {
         context: &mut Context<'_>,
     ) {
         self.abandon_wait(thread, context);
-        let contended = self.contended.get_or_insert_default();
+        let contended = self.contended.get_or_insert_with(idle);
         let waiter = Waiter {
             id,
             thread,
             chain,
             start: contended.timeline.start_wait(time_ns),
-            releases_before: contended.turnover.releases,
+            releases_before: self.turnover.releases,
             after_wait,
             is_in_time: contended.timeline.last_end_ns() <= Some(time_ns),
         };
@@ -256,9 +258,7 @@ impl LockAnalyzer {
             Some(waiter) => {
                 context.wait.safepoint_ns = safepoint_ns;
                 self.describe_wait(waiter, before, context);
-                if let Some(contended) = &mut self.contended {
-                    contended.turnover.wait(context.wait.whole_duration_ns);
-                }
+                self.turnover.wait(context.wait.whole_duration_ns);
                 self.forget_unseen(context.spans);
                 context.pass_on();
             }
@@ -310,11 +310,19 @@ impl LockAnalyzer {
         if !is_direct && let Some(contended) = &mut self.contended {
             contended.direct_from = contended.timeline.end();
         }
-        if let Some(contended) = &mut self.contended {
-            contended.release(exit);
-        }
+        self.note_release(exit);
         self.owner_state = OwnerState::Released;
         self.holder = self.holder.filter(|holder| !holder.is(thread, stacks));
+    }
+
+    #[inline]
+    fn note_release(&mut self, exit: &Exit) {
+        if let Holds::For { holds: 1, held_ns } = exit.holds {
+            self.turnover.hold(held_ns);
+        }
+        let contended = self.contended.as_deref();
+        let first = || Some(contended?.waiters.first()?.start.time_ns);
+        self.turnover.release(exit.time_ns, first);
     }
 
     /// Returns the time since which waiting threads may blame the thread that releases the lock, or
@@ -445,8 +453,8 @@ impl LockAnalyzer {
                 start_ns: waiter.start.time_ns,
                 duration_ns: 0,
                 timeout: ParkTimeout::None,
-                turnover: contended.turnover,
-                releases: contended.turnover.releases - waiter.releases_before,
+                turnover: self.turnover,
+                releases: self.turnover.releases - waiter.releases_before,
             })
         })
     }

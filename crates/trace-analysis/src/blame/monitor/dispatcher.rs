@@ -3,7 +3,7 @@
 use trace_format::LockId;
 
 use crate::blame::facts::trace_end::TraceEnd;
-use crate::blame::monitor::analyzer::{Exit, LockAnalyzer};
+use crate::blame::monitor::analyzer::{Contended, Exit, LockAnalyzer};
 use crate::blame::timeline::context::Context;
 use crate::collections::cached_map::CachedMap;
 use crate::model::counter::Counter;
@@ -24,7 +24,12 @@ pub(crate) struct LockDispatcher {
     /// The threads' stacks: some owners are known only by an address on theirs.
     stacks: Stacks,
     analyzers: CachedMap<LockId, LockAnalyzer>,
+    /// The states of locks that threads waited for, to be used again.
+    idle: Vec<Box<Contended>>,
 }
+
+/// The most of these that are kept.
+const MAX_IDLE: usize = 64;
 
 impl LockDispatcher {
     pub(crate) fn new(trace: u32, has_holds: bool) -> Self {
@@ -33,6 +38,7 @@ impl LockDispatcher {
             has_holds,
             stacks: Stacks::default(),
             analyzers: CachedMap::default(),
+            idle: Vec::new(),
         }
     }
 
@@ -92,7 +98,8 @@ impl LockDispatcher {
                     lock,
                     number,
                 };
-                analyzer.enter(id, thread, time_ns, chain, after_wait, context);
+                let idle = || self.idle.pop().unwrap_or_default();
+                analyzer.enter(idle, id, thread, time_ns, chain, after_wait, context);
                 analyzer.see_owner(thread, owner.at(time_ns), &self.stacks);
             }
             LockEvent::Entered {
@@ -125,7 +132,13 @@ impl LockDispatcher {
                         .counters
                         .add(Counter::WaitsWithoutEntered, abandoned);
                 }
+                return;
             }
+        }
+        if let Some(idle) = analyzer.take_idle()
+            && self.idle.len() < MAX_IDLE
+        {
+            self.idle.push(idle);
         }
     }
 

@@ -101,6 +101,15 @@ impl<I: Interval> Timeline<I> {
         self.intervals.back().map(Interval::end_ns)
     }
 
+    /// Makes this the timeline of another lock: no thread waits any more.
+    pub(crate) fn begin_anew(&mut self) {
+        debug_assert!(self.intervals.is_empty(), "a thread that waits has seen them");
+        *self = Self {
+            intervals: std::mem::take(&mut self.intervals),
+            ..Self::default()
+        };
+    }
+
     /// Returns the start of a wait that begins now.
     pub(crate) fn start_wait(&self, time_ns: u64) -> Start {
         Start {
