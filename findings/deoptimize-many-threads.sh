@@ -2,8 +2,12 @@
 # How long a deoptimization stops a JVM in which many threads wait inside the compiled method.
 #
 # Guess: each of these threads costs the same, some microseconds to find the frame and to mark it.
-# Seen: TODO
-# Consequence: TODO
+# Seen (OpenJDK 11.0.13, Linux x86-64, two processors): with biased locking, which is the default before 15, four times the
+#   threads take sixteen times as long: 35 ms for 2,000, 556 ms for 8,000, though none of them owns a monitor. After each
+#   thread, the VM thread goes through all threads to forget what it knows of their monitors. Without biased locking 26 ms.
+#   OpenJDK 8u504, another program: 2.3 s for 10,000 threads, 28 s for 20,000.
+# Consequence: a class that is loaded late, and overrides what was not overridden before, stops a server with ten thousand
+#   threads for seconds. No flag for safepoints helps, -XX:-UseBiasedLocking does; benchmarks of many threads need it.
 #
 # Installs a pinned runtime and a compiler into a temporary folder. Fails if that changes. Needs python3 with pip, and mvn.
 set -euo pipefail
