@@ -34,12 +34,12 @@ public final class Scale {
             case "ended-threads": startAndEnd(count); break;
             case "locks": contendForMany(count); break;
             case "chains": contendByMany(count); break;
-            default: throw new IllegalArgumentException(arguments[0] + " is none of the kinds");
+            default: throw new IllegalArgumentException(arguments[0] + " is not a kind");
         }
         print("peak_kib", peakKib());
     }
 
-    /** Threads contend beside others that have recorded events, and are parked. */
+    /** Threads contend while other threads, which have recorded events, are parked. */
     private static void contendBesideParked(int count) throws Exception {
         CountDownLatch ready = new CountDownLatch(count);
         for (int i = 0; i < count; i++) {

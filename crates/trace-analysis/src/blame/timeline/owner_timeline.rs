@@ -103,7 +103,10 @@ impl<I: Interval> Timeline<I> {
 
     /// Makes this the timeline of another lock: no thread waits any more.
     pub(crate) fn begin_anew(&mut self) {
-        debug_assert!(self.intervals.is_empty(), "a thread that waits has seen them");
+        debug_assert!(
+            self.intervals.is_empty(),
+            "a thread that waits has seen them"
+        );
         *self = Self {
             intervals: std::mem::take(&mut self.intervals),
             ..Self::default()
