@@ -25,6 +25,7 @@ pub(crate) struct LockDispatcher {
     stacks: Stacks,
     analyzers: CachedMap<LockId, LockAnalyzer>,
     /// The states of locks that threads waited for, to be used again.
+    #[expect(clippy::vec_box, reason = "a lock takes the box as it is")]
     idle: Vec<Box<Contended>>,
 }
 
