@@ -132,6 +132,7 @@ impl<'a> Code<'a> {
     fn read_instructions(&mut self) -> Result<(), Reason> {
         let mut pc = 0;
         let mut loaded = None;
+        let mut falls_through = false;
         while pc < self.bytes.len() {
             let instruction = decode(self.bytes, pc)?;
             match instruction.kind {
@@ -150,7 +151,12 @@ impl<'a> Code<'a> {
             for_each_target(bytes, instruction.kind, |offset| {
                 mark(targets, pc as i64 + i64::from(offset));
             })?;
+            falls_through = instruction.falls_through(bytes.first().copied());
             pc += instruction.len;
+        }
+        // It would run into what is appended.
+        if falls_through {
+            return Err(Reason::MalformedCode);
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 //! monitors of a block on each way out, so their number does not depend on the way to an instruction.
 
 use crate::code::Code;
-use crate::instruction::{GOTO, GOTO_W, Kind, decode, for_each_target};
+use crate::instruction::{Kind, decode, for_each_target};
 use crate::outcome::Reason;
 
 /// The monitors of a method.
@@ -114,25 +114,19 @@ impl Flow {
         let instruction = decode(code.bytes, pc)?;
         let owned = self.innermost(pc).unwrap_or(Self::NONE);
         let mut after = owned;
-        let mut goes_on = true;
         match instruction.kind {
             Kind::MonitorEnter => after = self.enter(owned)?,
             Kind::MonitorExit => after = self.exit(owned)?,
             Kind::Return if owned != Self::NONE => return Err(Reason::Unstructured),
-            Kind::Return | Kind::Ret | Kind::Switch(_) => goes_on = false,
-            Kind::Throw => {
-                goes_on = false;
+            Kind::Throw | Kind::Other | Kind::New | Kind::InvokeSpecial(_) => {
                 self.throw(code, pc, owned)?;
             }
             // A subroutine is taken to release what it acquires, and nothing else.
-            Kind::Jump(_) | Kind::LongJump(_) => {
-                let opcode = code.bytes.get(pc).copied();
-                goes_on = !matches!(opcode, Some(GOTO | GOTO_W));
-            }
-            Kind::Other | Kind::New | Kind::InvokeSpecial(_) => self.throw(code, pc, owned)?,
+            Kind::Jump(_) | Kind::LongJump(_) => {}
+            Kind::Return | Kind::Ret | Kind::Switch(_) => {}
             Kind::LoadReference(_) | Kind::Store(_) | Kind::Move => {}
         }
-        if goes_on {
+        if instruction.falls_through(code.bytes.get(pc).copied()) {
             self.reach(pc + instruction.len, after)?;
         }
         let mut targets = Vec::new();

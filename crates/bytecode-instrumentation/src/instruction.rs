@@ -9,8 +9,8 @@ pub(crate) const ASTORE: u8 = 0x3a;
 pub(crate) const ASTORE_0: u8 = 0x4b;
 pub(crate) const ATHROW: u8 = 0xbf;
 pub(crate) const DUP: u8 = 0x59;
-pub(crate) const GOTO: u8 = 0xa7;
-pub(crate) const GOTO_W: u8 = 0xc8;
+const GOTO: u8 = 0xa7;
+const GOTO_W: u8 = 0xc8;
 pub(crate) const INVOKESTATIC: u8 = 0xb8;
 pub(crate) const LDC_W: u8 = 0x13;
 pub(crate) const MONITOREXIT: u8 = 0xc3;
@@ -130,6 +130,17 @@ pub(crate) fn decode(code: &[u8], pc: usize) -> Result<Instruction, Reason> {
         return Err(Reason::MalformedCode);
     }
     Ok(Instruction { len, kind })
+}
+
+impl Instruction {
+    /// Returns whether the instruction after this one can be executed next; `opcode` is its first byte.
+    pub(crate) fn falls_through(self, opcode: Option<u8>) -> bool {
+        match self.kind {
+            Kind::Return | Kind::Ret | Kind::Throw | Kind::Switch(_) => false,
+            Kind::Jump(_) | Kind::LongJump(_) => !matches!(opcode, Some(GOTO | GOTO_W)),
+            _ => true,
+        }
+    }
 }
 
 /// Writes a load (`ALOAD`, `ALOAD_0`) or store (`ASTORE`, `ASTORE_0`) of a reference.

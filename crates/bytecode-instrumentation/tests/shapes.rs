@@ -309,6 +309,12 @@ fn what_cannot_be_done_is_said() {
     ] {
         assert_eq!(reason(&method(0, code)), Reason::MalformedCode);
     }
+    // It runs off its end, and would run into what is appended.
+    let endless = method(
+        SYNCHRONIZED,
+        &[op::ICONST_0, op::IFEQ, 0, 4, op::RETURN, op::NOP],
+    );
+    assert_eq!(reason(&endless), Reason::MalformedCode);
     let class = TestClass::block(&[]).bytes();
     let result = instrument_exits(&class, &HOOKS, |count| {
         assert_eq!(count, 2);
