@@ -7,7 +7,7 @@
 #   thread, the VM thread goes through all threads to forget what it knows of their monitors. Without biased locking 26 ms.
 #   OpenJDK 8u504, another program: 2.3 s for 10,000 threads, 28 s for 20,000.
 # Consequence: a class that is loaded late, and overrides what was not overridden before, stops a server with ten thousand
-#   threads for seconds. No flag for safepoints helps, -XX:-UseBiasedLocking does; benchmarks of many threads need it.
+#   threads for seconds. With -XX:-UseBiasedLocking it does not; benchmarks of many threads need that.
 #
 # Installs a pinned runtime and a compiler into a temporary folder. Fails if that changes. Needs python3 with pip, and mvn.
 set -euo pipefail
