@@ -119,6 +119,13 @@ pub(crate) struct LockAnalyzer {
     owner_state: OwnerState,
     /// The thread that has the lock, if one was seen with it and not seen to release it.
     holder: Option<Holder>,
+    /// Made when the first thread waits: for many locks no thread ever does.
+    waited_for: Option<Box<WaitedFor>>,
+}
+
+/// The state needed once threads have waited.
+#[derive(Debug, Default)]
+struct WaitedFor {
     turnover: Turnover,
     /// Present while a thread waits: a program can have millions of locks.
     contended: Option<Box<Contended>>,
@@ -179,6 +186,11 @@ struct Waiter {
     is_in_time: bool,
 }
 
+/// Returns the state while a thread waits.
+fn contended_mut(waited_for: &mut Option<Box<WaitedFor>>) -> Option<&mut Contended> {
+    waited_for.as_mut()?.contended.as_deref_mut()
+}
+
 impl LockAnalyzer {
     pub(crate) fn new(lock: LockIndex, has_holds: bool, detail: Detail) -> Self {
         Self {
@@ -187,15 +199,15 @@ impl LockAnalyzer {
             detail,
             owner_state: OwnerState::Unseen,
             holder: None,
-            turnover: Turnover::default(),
-            contended: None,
+            waited_for: None,
         }
     }
 
     /// Takes the state that is needed only while threads wait, if no thread does, to be used for another lock.
     #[inline]
     pub(crate) fn take_idle(&mut self) -> Option<Box<Contended>> {
-        let mut idle = (self.contended).take_if(|contended| contended.waiters.is_empty())?;
+        let contended = &mut self.waited_for.as_mut()?.contended;
+        let mut idle = contended.take_if(|contended| contended.waiters.is_empty())?;
         idle.timeline.begin_anew();
         idle.direct_from = 0;
         Some(idle)
@@ -203,6 +215,10 @@ impl LockAnalyzer {
 
     pub(crate) fn lock(&self) -> LockIndex {
         self.lock
+    }
+
+    fn contended(&self) -> Option<&Contended> {
+        self.waited_for.as_ref()?.contended.as_deref()
     }
 
     /// Handles a thread that begins to wait. If none does yet, `idle` makes the state for it.
@@ -218,13 +234,17 @@ impl LockAnalyzer {
         context: &mut Context<'_>,
     ) {
         self.abandon_wait(thread, context);
-        let contended = self.contended.get_or_insert_with(idle);
+        let WaitedFor {
+            turnover,
+            contended,
+        } = &mut **self.waited_for.get_or_insert_default();
+        let contended = contended.get_or_insert_with(idle);
         let waiter = Waiter {
             id,
             thread,
             chain,
             start: contended.timeline.start_wait(time_ns),
-            releases_before: self.turnover.releases,
+            releases_before: turnover.releases,
             after_wait,
             is_in_time: contended.timeline.last_end_ns() <= Some(time_ns),
         };
@@ -258,7 +278,9 @@ impl LockAnalyzer {
             Some(waiter) => {
                 context.wait.safepoint_ns = safepoint_ns;
                 self.describe_wait(waiter, before, context);
-                self.turnover.wait(context.wait.whole_duration_ns);
+                if let Some(WaitedFor { turnover, .. }) = self.waited_for.as_deref_mut() {
+                    turnover.wait(context.wait.whole_duration_ns);
+                }
                 self.forget_unseen(context.spans);
                 context.pass_on();
             }
@@ -295,7 +317,7 @@ impl LockAnalyzer {
             let acquired_ns = time_ns.saturating_sub(held_ns);
             self.acquired((owner, is_direct), holds, acquired_ns, context.counters);
             if let OwnerState::Lost { of_nobody: true } = self.owner_state
-                && let Some(contended) = &mut self.contended
+                && let Some(contended) = contended_mut(&mut self.waited_for)
             {
                 // It may have begun before the loss.
                 contended.timeline.doubt_next();
@@ -307,7 +329,7 @@ impl LockAnalyzer {
             ..Interval::new(time_ns, owner, owner_for_earlier)
         };
         self.end_interval(interval, context.counters);
-        if !is_direct && let Some(contended) = &mut self.contended {
+        if !is_direct && let Some(contended) = contended_mut(&mut self.waited_for) {
             contended.direct_from = contended.timeline.end();
         }
         self.note_release(exit);
@@ -317,12 +339,18 @@ impl LockAnalyzer {
 
     #[inline]
     fn note_release(&mut self, exit: &Exit) {
+        let Some(WaitedFor {
+            turnover,
+            contended,
+        }) = self.waited_for.as_deref_mut()
+        else {
+            return;
+        };
         if let Holds::For { holds: 1, held_ns } = exit.holds {
-            self.turnover.hold(held_ns);
+            turnover.hold(held_ns);
         }
-        let contended = self.contended.as_deref();
-        let first = || Some(contended?.waiters.first()?.start.time_ns);
-        self.turnover.release(exit.time_ns, first);
+        let first = || Some(contended.as_ref()?.waiters.first()?.start.time_ns);
+        turnover.release(exit.time_ns, first);
     }
 
     /// Returns the time since which waiting threads may blame the thread that releases the lock, or
@@ -335,7 +363,7 @@ impl LockAnalyzer {
             (Holds::For { .. }, _) => false,
             _ => true,
         };
-        match (exit.holds, &mut self.contended) {
+        match (exit.holds, contended_mut(&mut self.waited_for)) {
             (Holds::For { held_ns, .. }, _) if !may_have_gone_on => {
                 exit.time_ns.saturating_sub(held_ns)
             }
@@ -372,7 +400,7 @@ impl LockAnalyzer {
             is_direct,
             ..Interval::new(acquired_ns, before, owner_for_earlier)
         };
-        if let Some(contended) = &mut self.contended
+        if let Some(contended) = contended_mut(&mut self.waited_for)
             && let Some(first_ns) = contended.waiters.earliest_ns(|_| true)
         {
             let holds = u64::from(barging_holds);
@@ -386,7 +414,7 @@ impl LockAnalyzer {
 
     /// Returns whether a waiting thread has seen the last boundary.
     fn somebody_waited_before(&self) -> bool {
-        self.contended.as_ref().is_some_and(|contended| {
+        self.contended().is_some_and(|contended| {
             let first = contended.waiters.first();
             first.is_some_and(|waiter| waiter.start.position < contended.timeline.end())
         })
@@ -412,7 +440,7 @@ impl LockAnalyzer {
 
     /// Handles the loss of this many events of unknown threads.
     pub(crate) fn gap(&mut self, numbers: u64, counters: &mut Counters) {
-        if let Some(contended) = &mut self.contended {
+        if let Some(contended) = contended_mut(&mut self.waited_for) {
             contended.timeline.lose(numbers);
         }
         self.lose_owner(true, counters);
@@ -431,14 +459,15 @@ impl LockAnalyzer {
 
     /// Returns the number of waits that have not ended.
     pub(crate) fn open_waits(&self) -> u64 {
-        let contended = self.contended.as_ref();
+        let contended = self.contended();
         contended.map_or(0, |contended| contended.waiters.iter().count() as u64)
     }
 
     /// Returns the waits that have not ended.
     pub(crate) fn open(&self, stacks: &Stacks) -> impl Iterator<Item = OpenWait> {
-        let contended = self.contended.iter();
-        contended.flat_map(|contended| {
+        let waited_for = self.waited_for.iter();
+        let state = waited_for.flat_map(|state| Some((state.contended.as_ref()?, &state.turnover)));
+        state.flat_map(|(contended, turnover)| {
             let waiters = contended.waiters.iter();
             waiters.map(|(_, waiter)| OpenWait {
                 kind: WaitKind::Contention,
@@ -453,8 +482,8 @@ impl LockAnalyzer {
                 start_ns: waiter.start.time_ns,
                 duration_ns: 0,
                 timeout: ParkTimeout::None,
-                turnover: self.turnover,
-                releases: self.turnover.releases - waiter.releases_before,
+                turnover: *turnover,
+                releases: turnover.releases - waiter.releases_before,
             })
         })
     }
@@ -481,7 +510,7 @@ impl LockAnalyzer {
     /// Describes a wait that ended, as far as known, when the thread acquired the lock. `last` is
     /// the interval that ends then.
     fn describe_wait(&mut self, waiter: &Waiter, last: Interval, context: &mut Context<'_>) {
-        let timeline = self.contended.as_ref().map(|contended| &contended.timeline);
+        let timeline = self.contended().map(|contended| &contended.timeline);
         let saw_boundary = timeline.is_some_and(|known| waiter.start.position < known.end());
         let rest = if saw_boundary {
             last.owner_for_earlier
@@ -516,7 +545,11 @@ impl LockAnalyzer {
         };
 
         let began = waiter.start.position;
-        let contended = self.contended.get_or_insert_default();
+        let contended = self
+            .waited_for
+            .get_or_insert_default()
+            .contended
+            .get_or_insert_default();
         let view = View {
             start: waiter.start.at(start_ns),
             end_ns,
@@ -551,7 +584,7 @@ impl LockAnalyzer {
 
     #[inline]
     fn end_interval(&mut self, interval: Interval, counters: &mut Counters) {
-        if let Some(contended) = &mut self.contended
+        if let Some(contended) = contended_mut(&mut self.waited_for)
             && !contended.waiters.is_empty()
         {
             let collapsed = contended.timeline.push(interval);
@@ -569,14 +602,14 @@ impl LockAnalyzer {
 
     #[inline]
     fn remove_waiter(&mut self, thread: ThreadIndex) -> Option<Waiter> {
-        self.contended.as_mut()?.waiters.take(thread)
+        contended_mut(&mut self.waited_for)?.waiters.take(thread)
     }
 
     /// Forgets the intervals that no waiting thread has seen.
     fn forget_unseen(&mut self, spans: &mut HoldSpans) {
         if let Some(Contended {
             waiters, timeline, ..
-        }) = self.contended.as_deref_mut()
+        }) = contended_mut(&mut self.waited_for)
         {
             let oldest = waiters.first().map(|waiter| waiter.start.position);
             timeline.forget_before(oldest.unwrap_or(timeline.end()), spans);
@@ -585,7 +618,7 @@ impl LockAnalyzer {
 
     /// Ends the trace: passes on what waits have in common.
     pub(crate) fn finish(&mut self, spans: &mut HoldSpans) {
-        if let Some(Contended { timeline, .. }) = self.contended.as_deref_mut() {
+        if let Some(Contended { timeline, .. }) = contended_mut(&mut self.waited_for) {
             timeline.forget_before(timeline.end(), spans);
         }
     }
@@ -598,7 +631,11 @@ impl LockAnalyzer {
         stacks: &Stacks,
         context: &mut Context<'_>,
     ) {
-        let contended = self.contended.get_or_insert_default();
+        let contended = self
+            .waited_for
+            .get_or_insert_default()
+            .contended
+            .get_or_insert_default();
         let ticket = contended.waiters.find(open.thread);
         let Some(&waiter) = ticket.and_then(|ticket| contended.waiters.get(ticket)) else {
             return;
