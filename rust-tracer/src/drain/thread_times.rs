@@ -42,6 +42,29 @@ struct Owner {
     asked_ns: u64,
 }
 
+/// A part of a processor's time. What is not spent in time is lost: among tens of thousands of
+/// threads, a search for an owner takes milliseconds, and many of them would follow a quiet hour.
+#[derive(Debug, Default)]
+struct Budget {
+    /// What was spent ahead of time.
+    ahead_ns: u64,
+    seen_ns: u64,
+}
+
+impl Budget {
+    /// Returns whether something may be spent now.
+    fn allows_more(&mut self, now_ns: u64) -> bool {
+        let earned_ns = now_ns.saturating_sub(self.seen_ns) / BUDGET_DIVISOR;
+        self.seen_ns = now_ns;
+        self.ahead_ns = self.ahead_ns.saturating_sub(earned_ns);
+        self.ahead_ns < ADVANCE_NS
+    }
+
+    fn spend(&mut self, spent_ns: u64) {
+        self.ahead_ns = self.ahead_ns.saturating_add(spent_ns);
+    }
+}
+
 /// The owners to ask for, and what that has cost.
 #[derive(Debug)]
 pub(crate) struct ThreadTimesReader {
@@ -51,6 +74,7 @@ pub(crate) struct ThreadTimesReader {
     strangers: Vec<SeenOwner>,
     /// Position of the owner to begin with.
     next: usize,
+    budget: Budget,
     /// Processor time spent.
     spent_ns: u64,
     read: u64,
@@ -74,6 +98,7 @@ impl ThreadTimesReader {
             owners: Vec::new(),
             strangers: Vec::new(),
             next: 0,
+            budget: Budget::default(),
             spent_ns: 0,
             read: 0,
             skipped: 0,
@@ -100,8 +125,7 @@ impl ThreadTimesReader {
         }
         let now_ns = runtime.clock.now_ns();
         let begin_ns = os::thread_cpu_ns();
-        let budget_ns = (now_ns / BUDGET_DIVISOR).saturating_add(ADVANCE_NS);
-        let room = match self.spent_ns < budget_ns {
+        let room = match self.budget.allows_more(now_ns) {
             true => MAX_FILES,
             false => 0,
         };
@@ -114,6 +138,7 @@ impl ThreadTimesReader {
         self.ask(runtime, now_ns, room, records);
         self.ask_for_steal(now_ns);
         let spent_ns = os::thread_cpu_ns().saturating_sub(begin_ns);
+        self.budget.spend(spent_ns);
         self.spent_ns = self.spent_ns.saturating_add(spent_ns);
         Ok(())
     }
@@ -401,6 +426,23 @@ mod tests {
     #[test]
     fn there_is_no_such_thread() {
         assert_eq!(times_of(u32::MAX), None);
+    }
+
+    #[test]
+    fn a_quiet_hour_is_not_made_up_for() {
+        const SEARCH_NS: u64 = 3_000_000;
+        let mut budget = Budget::default();
+        let hour_ns = 3_600_000_000_000;
+        let polls = (0..1000).map(|poll| hour_ns + poll * 10_000_000);
+        let searches = polls.filter(|&now_ns| {
+            let is_allowed = budget.allows_more(now_ns);
+            if is_allowed {
+                budget.spend(SEARCH_NS);
+            }
+            is_allowed
+        });
+        // In ten seconds a hundred milliseconds, and what may be spent ahead.
+        assert_eq!(searches.count(), 35);
     }
 
     #[test]
