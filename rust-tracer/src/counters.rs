@@ -73,6 +73,16 @@ pub struct AgentCounts {
     pub unwatched_enters: Count,
     /// Threads that waited for locks before the trace began.
     pub earlier_waits: Count,
+    /// Loaded classes to be changed while the application runs.
+    pub classes_to_change: Count,
+    /// Those of them that are done with.
+    pub classes_done: Count,
+    /// Classes of the JDK that were changed since threads waited in them.
+    pub late_classes: Count,
+    /// Time that changes took while the application ran, in nanoseconds.
+    pub class_change_ns: Count,
+    /// The longest of these changes, in nanoseconds.
+    pub longest_class_change_ns: Count,
     /// Methods that do not report all their releases.
     pub untold_methods: Count,
     /// Classes that could not be changed.
@@ -91,12 +101,20 @@ pub struct AgentCounts {
 }
 
 impl AgentCounts {
-    pub(crate) fn values(&self) -> [(Counter, u64); 11] {
+    pub(crate) fn values(&self) -> [(Counter, u64); 16] {
         [
             (Counter::UntrackedEnters, self.untracked_enters.get()),
             (Counter::UnseenContenders, self.unseen_contenders.get()),
             (Counter::UnwatchedEnters, self.unwatched_enters.get()),
             (Counter::EarlierWaits, self.earlier_waits.get()),
+            (Counter::ClassesToChange, self.classes_to_change.get()),
+            (Counter::ClassesDone, self.classes_done.get()),
+            (Counter::LateClasses, self.late_classes.get()),
+            (Counter::ClassChangeNs, self.class_change_ns.get()),
+            (
+                Counter::LongestClassChangeNs,
+                self.longest_class_change_ns.get(),
+            ),
             (Counter::UntoldMethods, self.untold_methods.get()),
             (Counter::RefusedClasses, self.refused_classes.get()),
             (Counter::AmbiguousExits, self.ambiguous_exits.get()),
@@ -118,6 +136,11 @@ impl Count {
     /// Adds `more`.
     pub fn add(&self, more: u64) {
         self.0.fetch_add(more, Relaxed);
+    }
+
+    /// Raises it to `value`, unless it is larger.
+    pub fn raise(&self, value: u64) {
+        self.0.fetch_max(value, Relaxed);
     }
 
     fn get(&self) -> u64 {

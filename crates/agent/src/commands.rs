@@ -8,8 +8,8 @@ use trace_format::agent_result;
 
 use crate::ffi::{Callbacks, Env, Environment, Event, Vm};
 use crate::messages::{NO_OWNERS, say};
-use crate::session;
 use crate::session::options::{Action, HELP, Options};
+use crate::session::{self, Moment};
 
 /// Set from the agent's loading to the JVM's first thread.
 static PREPARED: Mutex<Option<Prepared>> = Mutex::new(None);
@@ -92,13 +92,19 @@ pub(crate) fn vm_init(env: Env<'_>) {
     if records_aot_cache(env) {
         return say(&RECORDS_AOT_CACHE);
     }
-    start(environment, env, &options, &callbacks);
+    start(environment, env, &options, &callbacks, Moment::JvmStarts);
 }
 
 /// Starts a trace, or says why it cannot. Returns whether it has started.
-fn start(environment: Environment, env: Env<'_>, options: &Options, callbacks: &Callbacks) -> bool {
+fn start(
+    environment: Environment,
+    env: Env<'_>,
+    options: &Options,
+    callbacks: &Callbacks,
+    moment: Moment,
+) -> bool {
     let vm = environment.vm();
-    match session::start(environment, env, options, callbacks) {
+    match session::start(environment, env, options, callbacks, moment) {
         Ok(true) => {}
         Ok(false) => say(&NO_OWNERS),
         Err(error) => {
@@ -173,7 +179,9 @@ fn attach_start(vm: Vm, options: &Options, callbacks: &Callbacks) -> i32 {
         return agent_result::JVM;
     }
     match env {
-        Some(env) if start(environment, env, options, callbacks) => agent_result::DONE,
+        Some(env) if start(environment, env, options, callbacks, Moment::JvmRuns) => {
+            agent_result::DONE
+        }
         Some(_) => agent_result::FILE,
         None => agent_result::JVM,
     }

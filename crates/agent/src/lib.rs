@@ -26,6 +26,7 @@
 )]
 #![deny(unsafe_code)]
 
+mod changes;
 mod classes;
 mod commands;
 #[allow(unsafe_code)]

@@ -12,6 +12,7 @@ use rust_tracer::{Runtime, ThreadTracer, monotonic_ns, text};
 use trace_format::{JavaThreadId, StackRange};
 
 use crate::ffi::{Env, LongField, Object};
+use crate::instrumentation::late::LateClass;
 use crate::monitors::Monitor;
 use crate::monitors::inner_exits::InnerExits;
 use crate::parks::thread_state::ParkState;
@@ -23,14 +24,39 @@ const NAME_INTERVAL_NS: u64 = 1_000_000_000;
 /// wait in `Thread.join`.
 const ENDED: usize = usize::MAX;
 
+/// A wait for a monitor that has begun.
+#[derive(Debug)]
+pub(crate) struct MonitorWait {
+    pub(crate) monitor: Arc<Monitor>,
+    pub(crate) began_ns: u64,
+    /// The number of releases that were seen before; `None` if none could be.
+    pub(crate) exits: Option<u32>,
+    /// The class of the JDK in whose code it waits, if that is not changed yet.
+    pub(crate) late_class: Option<Arc<LateClass>>,
+}
+
+impl MonitorWait {
+    /// Ends a wait of a thread that does not get the monitor, or whose end was not seen.
+    pub(crate) fn abandon(self) {
+        self.monitor.abandon();
+        self.leave_class();
+    }
+
+    /// Ends the wait in the code of the class.
+    pub(crate) fn leave_class(&self) {
+        if let Some(class) = &self.late_class {
+            class.wait_ends();
+        }
+    }
+}
+
 /// The state of one thread.
 #[derive(Debug)]
 pub(crate) struct Thread {
     /// Its number in the tool interface.
     pub(crate) tag: usize,
     pub(crate) tracer: Box<ThreadTracer>,
-    /// The monitor that it waits for.
-    pub(crate) waits_for: Option<Arc<Monitor>>,
+    pub(crate) waits_for: Option<MonitorWait>,
     pub(crate) parks: ParkState,
     pub(crate) inner_exits: InnerExits,
     pub(crate) java_id: JavaThreadId,
@@ -149,8 +175,8 @@ impl Threads {
         let threads = self.threads.pin();
         let state = threads.remove(&tag)?;
         let mut thread = state.try_lock().ok()?.take()?;
-        if let Some(monitor) = thread.waits_for.take() {
-            monitor.abandon();
+        if let Some(wait) = thread.waits_for.take() {
+            wait.abandon();
         }
         thread.write_pending(runtime);
         thread.tracer.end(monotonic_ns());

@@ -85,7 +85,7 @@ pub use outcome::{
     Instrumentation, InstrumentedMethod, LeftAlone, Malformed, Position, Positions, Reason, Site,
     SiteKind,
 };
-pub use parks::{ParkHooks, instrument_parks};
+pub use parks::{ParkHooks, instrument_parks, may_park};
 
 /// Puts calls of `hooks` before the releases of monitors in the class file `class`.
 ///

@@ -39,7 +39,7 @@ impl InstrumentedMethod<'_> {
 }
 
 /// The original positions of the code of a method.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Positions(pub(crate) Vec<Span>);
 
 impl Positions {
@@ -65,7 +65,7 @@ pub enum Position {
 }
 
 /// A span of new code, and its original position.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     /// The first bci in the new code.
     pub(crate) start: u16,

@@ -55,6 +55,21 @@ const NOP: u8 = 0x00;
 const POP: u8 = 0x57;
 const GOTO: u8 = 0xa7;
 
+/// Returns whether a class with these constants, as in a class file, may be one that
+/// [`instrument_parks`] changes: most only call others that park.
+pub fn may_park(constants: &[u8]) -> bool {
+    // With their lengths: the descriptor of `Unsafe.park`, the names of the methods for virtual
+    // threads, and the field of `AbstractOwnableSynchronizer`.
+    let wanted: [&[u8]; 4] = [
+        b"\0\x05(ZJ)V",
+        b"\0\x11parkVirtualThread",
+        b"\0\x13unparkVirtualThread",
+        b"\0\x14exclusiveOwnerThread",
+    ];
+    let is_in = |text: &[u8]| constants.windows(text.len()).any(|bytes| bytes == text);
+    wanted.into_iter().any(is_in)
+}
+
 /// Makes the class file `class` report its parks to `hooks`, and owners if it is
 /// `AbstractOwnableSynchronizer`.
 ///

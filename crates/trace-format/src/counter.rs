@@ -213,6 +213,22 @@ counters! {
     /// trace.
     EarlierWaits = 54, "earlier_waits";
 
+    /// Of an agent: classes that were loaded when it began, and whose code it changes while the application runs.
+    ClassesToChange = 55, "classes_to_change";
+
+    /// Of an agent: those of them that are done with: changed, unloaded or refused.
+    ClassesDone = 56, "classes_done";
+
+    /// Of an agent: classes of the JDK that it changed since threads waited in them.
+    LateClasses = 57, "late_classes";
+
+    /// Of an agent: time that the JVM took to change classes while the application ran, in nanoseconds. All threads
+    /// are stopped for a part of it.
+    ClassChangeNs = 58, "class_change_ns";
+
+    /// The longest of these changes, in nanoseconds.
+    LongestClassChangeNs = 59, "longest_class_change_ns";
+
     /// Safepoints that are not in the trace: the drainer could not keep up.
     LostSafepoints = 60, "lost_safepoints";
 

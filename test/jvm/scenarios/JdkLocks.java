@@ -5,20 +5,30 @@ import java.io.PrintStream;
 import java.util.Vector;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Four threads wait for monitors that code of the JDK holds: in blocks, and in a synchronized method. */
+/**
+ * Four threads wait for monitors that code of the JDK holds: in blocks, and in a synchronized method. With {@code
+ * outside} they wait in the program's own code: one of them holds the lock in code of the JDK, and hardly ever waits.
+ */
 public final class JdkLocks {
     private static final int THREADS = 4;
-    private static final int ROUNDS = 30;
+    private static final int ROUNDS = 100;
+    /** The others wait for one thread at most, and only for half of its time. */
+    private static final int ROUNDS_OUTSIDE = 600;
 
     private JdkLocks() {
     }
 
     public static void main(String[] args) throws InterruptedException {
-        Runnable round = round(args[0]);
+        Vector<String> vector = new Vector<>();
+        vector.add("element");
         Thread[] threads = new Thread[THREADS];
+        boolean isOutside = args[0].equals("outside");
+        int rounds = isOutside ? ROUNDS_OUTSIDE : ROUNDS;
+        Runnable shared = round(args[0], vector);
         for (int thread = 0; thread < THREADS; thread++) {
+            Runnable round = isOutside && thread > 0 ? () -> enter(vector) : shared;
             threads[thread] = new Thread(() -> {
-                for (int i = 0; i < ROUNDS; i++) {
+                for (int i = 0; i < rounds; i++) {
                     round.run();
                 }
             }, "worker-" + thread);
@@ -29,7 +39,7 @@ public final class JdkLocks {
         }
     }
 
-    private static Runnable round(String lock) {
+    private static Runnable round(String lock, Vector<String> vector) {
         switch (lock) {
             case "map":
                 ConcurrentHashMap<String, String> map = new ConcurrentHashMap<>();
@@ -41,11 +51,22 @@ public final class JdkLocks {
             case "stream":
                 PrintStream stream = new PrintStream(new SlowStream(), true);
                 return () -> stream.println("a line");
+            case "outside":
+                return () -> {
+                    vector.forEach(element -> pause());
+                    // The others have it meanwhile.
+                    pause();
+                };
             default:
-                Vector<String> vector = new Vector<>();
-                vector.add("element");
                 return () -> vector.forEach(element -> pause());
         }
+    }
+
+    private static void enter(Vector<String> vector) {
+        synchronized (vector) {
+            vector.isEmpty();
+        }
+        pause();
     }
 
     private static void pause() {

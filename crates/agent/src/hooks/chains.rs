@@ -1,9 +1,12 @@
 //! Records call chains.
 
+use std::sync::Arc;
+
 use rust_tracer::{ChainKey, interpreted_frame};
 use trace_format::{ChainId, Frame};
 
 use crate::ffi::{Env, Frames};
+use crate::instrumentation::late::LateClass;
 use crate::methods::Place;
 use crate::monitors::inner_exits::LiveFrame;
 use crate::session::Session;
@@ -62,6 +65,9 @@ pub(crate) struct Recorded {
     pub(crate) is_in_wait: bool,
     /// The frames, the outermost first; `None` if outer ones are missing.
     pub(crate) stack: Option<Vec<LiveFrame>>,
+    /// The class in whose code the thread blocks for a monitor, if it is one that is changed once
+    /// threads wait in it.
+    pub(crate) late_class: Option<Arc<LateClass>>,
 }
 
 /// Records the call chain of the current thread.
@@ -106,6 +112,10 @@ fn try_record(
             if skip == Skip::ObjectWait {
                 continue;
             }
+        }
+        if place == Place::MonitorEnter && method.may_own_monitors {
+            let class = methods.late_class(env, &session.instrumentation, frame.method);
+            recorded.late_class = class;
         }
         stack.push(LiveFrame {
             method: method.id,

@@ -11,7 +11,11 @@ use crate::hooks::watcher;
 use crate::monitors::Monitor;
 use crate::monitors::inner_exits::Release;
 use crate::session::{self, Session};
-use crate::threads::Thread;
+use crate::threads::{MonitorWait, Thread};
+
+/// In a wait that lasts this long the owner has released the monitor, or is about to: a shorter one may
+/// have begun behind the call that reports the release.
+const LONG_NS: u64 = 1_000_000;
 
 /// Handles a contended enter: the current thread has spun in vain and is about to block.
 pub(crate) fn contended_enter(env: Env<'_>, object: Object<'_>) {
@@ -29,7 +33,8 @@ fn enter(session: &Session, env: Env<'_>, thread: &mut Thread, object: Object<'_
         .monitors
         .contend(env, object, &session.slots, runtime);
     let Some(contender) = contender else { return };
-    if !watcher::wait_begins(session) {
+    let is_watched = watcher::wait_begins(session);
+    if !is_watched {
         runtime.agent_counts.unwatched_enters.add(1);
     }
     if let Some(evicted) = contender.evicted {
@@ -61,8 +66,22 @@ fn enter(session: &Session, env: Env<'_>, thread: &mut Thread, object: Object<'_
         after_wait: recorded.is_in_wait,
         owner: LockOwner::NotKnown,
     });
+    if let Some(class) = &recorded.late_class
+        && class.wait_begins()
+    {
+        session.changes.add_doubtful(session, class);
+    }
+    if monitor.claim_look_up() {
+        session.changes.add_unseen(session, &monitor);
+    }
+    let wait = MonitorWait {
+        exits: is_watched.then(|| monitor.exits()),
+        monitor,
+        began_ns: time_ns,
+        late_class: recorded.late_class,
+    };
     // The end of an earlier wait was not seen: it is over.
-    if let Some(earlier) = thread.waits_for.replace(monitor) {
+    if let Some(earlier) = thread.waits_for.replace(wait) {
         earlier.abandon();
     }
     thread.blocks();
@@ -106,9 +125,15 @@ pub(crate) fn contended_entered(env: Env<'_>, object: Object<'_>) {
         session.of_environment(env)?;
         session.with_thread(env, Some(Hook::Entered), |thread| {
             // A virtual thread that returns from `Object.wait` has had no contended enter.
-            let Some(monitor) = thread.waits_for.take() else {
+            let Some(wait) = thread.waits_for.take() else {
                 return;
             };
+            wait.leave_class();
+            let monitor = &wait.monitor;
+            let is_long = time_ns.saturating_sub(wait.began_ns) >= LONG_NS;
+            if is_long && wait.exits == Some(monitor.exits()) {
+                monitor.exit_unseen();
+            }
             monitor.hold_begins(thread.tag, time_ns);
             thread.tracer.contended_entered(ContendedEntered {
                 lock: monitor.lock.id(),
@@ -139,6 +164,7 @@ fn exit(session: &Session, env: Env<'_>, thread: &mut Thread, monitor: &Monitor,
     // The thread still owns the monitor, so the number is its place in the order, and the stack walk
     // is part of the hold.
     let sequence = monitor.lock.next_sequence();
+    monitor.exit_seen();
     let recorded = chains::record(env, session, thread, skip);
     let release = Release {
         lock: monitor.lock.id(),

@@ -3,20 +3,26 @@
 
 mod constants;
 mod filter;
+mod jdk;
+pub(crate) mod late;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
-use bytecode_instrumentation::{Hooks, ParkHooks, Positions, instrument_exits, instrument_parks};
-use papaya::{HashMap, HashSet};
+use bytecode_instrumentation::{
+    Hooks, InstrumentedMethod, ParkHooks, Positions, instrument_exits, instrument_parks, may_park,
+};
+use papaya::HashMap;
 use rust_tracer::AgentCounts;
 
 use crate::classes::{class_loader_id, internal_name, loader_id};
 use crate::ffi::{
-    Class, EXITS_CLASS, EXITS_METHOD, Env, Object, PARKS_CLASS, VIRTUAL_PARKS_CLASS,
-    WATCHING_EXITS_FILE,
+    Class, EXITS_CLASS, EXITS_METHOD, Env, Method, Object, PARKS_CLASS, VIRTUAL_PARKS_CLASS,
+    WATCHING_EXITS_FILE, WeakObject,
 };
 use crate::instrumentation::constants::may_be_merged;
+use crate::instrumentation::jdk::{is_of_jdk, locks_in_endless_loop};
+use crate::instrumentation::late::{LateClass, LateClasses};
 use crate::parks::Parks;
 
 pub(crate) use filter::Filter;
@@ -40,11 +46,12 @@ const PARK_HOOKS: ParkHooks<'static> = ParkHooks {
 /// events then, and a call of the tool interface would wait until that is over.
 const VIRTUAL_THREAD: &[u8] = b"java/lang/VirtualThread";
 
-/// Classes that are changed in one operation of the JVM, during which all threads are stopped.
-const BATCH: usize = 32;
+/// The most classes that are changed in one operation of the JVM, during which all threads are stopped.
+pub(crate) const MAX_BATCH: usize = 32;
 
-/// The most methods whose positions are known. Frames of forgotten ones have only lines.
-const MAX_METHODS: usize = 1 << 18;
+/// The most changed classes that are known. Frames of forgotten ones have only lines, and they stay as
+/// they are when the trace ends.
+const MAX_CLASSES: usize = 1 << 16;
 
 /// A class that the JVM is about to define, or to define again.
 #[derive(Debug)]
@@ -59,16 +66,21 @@ pub(crate) struct LoadedClass<'a> {
 }
 
 /// The internal name of a class, and the identifier of its loader.
-type ClassKey = (Box<[u8]>, u64);
+pub(crate) type ClassKey = (Box<[u8]>, u64);
 
 /// Identifies a method across redefinitions of its class.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct MethodKey {
-    pub(crate) class: Box<[u8]>,
-    pub(crate) loader: u64,
+    pub(crate) class: ClassKey,
     pub(crate) name: Box<[u8]>,
     pub(crate) descriptor: Box<[u8]>,
 }
+
+/// The name of a method, its descriptor, and the original positions of its code.
+type ChangedMethod = (Box<[u8]>, Box<[u8]>, Arc<Positions>);
+
+/// The classes whose code was changed, with those methods whose positions have changed.
+pub(crate) type ChangedClasses = HashMap<ClassKey, Arc<[ChangedMethod]>>;
 
 /// The changes of classes in a trace.
 #[derive(Debug, Default)]
@@ -76,8 +88,8 @@ pub(crate) struct Instrumentation {
     filter: Filter,
     /// `None` if parks are not traced.
     park_hooks: Option<ParkHooks<'static>>,
-    classes: HashSet<ClassKey>,
-    methods: HashMap<MethodKey, Arc<Positions>>,
+    changed: Arc<ChangedClasses>,
+    late: LateClasses,
     /// Relaxed: guards no other memory.
     last_site: AtomicU32,
     /// Whether releases are looked at. Relaxed: only the thread that sets it, which then retransforms
@@ -89,7 +101,12 @@ pub(crate) struct Instrumentation {
 }
 
 impl Instrumentation {
-    pub(crate) fn new(filter: Filter, parks: Option<&Parks>) -> Self {
+    /// `left` are changes of an earlier trace that were not undone.
+    pub(crate) fn new(
+        filter: Filter,
+        parks: Option<&Parks>,
+        left: Option<Arc<ChangedClasses>>,
+    ) -> Self {
         let park_hooks = parks.map(|parks| ParkHooks {
             virtual_class: parks
                 .traces_virtual_threads()
@@ -99,6 +116,7 @@ impl Instrumentation {
         Self {
             filter,
             park_hooks,
+            changed: left.unwrap_or_default(),
             ..Self::default()
         }
     }
@@ -120,13 +138,15 @@ impl Instrumentation {
         if class.name.is_empty() {
             return None;
         }
-        let park_hooks = self.park_hooks_of(class.name);
-        let parks = match park_hooks.filter(|_| class.loader.is_none()) {
-            Some(hooks) => instrument_parks(class.bytes, hooks).ok()?,
-            None => Default::default(),
+        let parks = match self.park_hooks_of(class.name) {
+            Some(hooks) if class.loader.is_none() && may_park(class.bytes) => {
+                instrument_parks(class.bytes, hooks).ok()?
+            }
+            _ => Default::default(),
         };
+        let loader = loader_id(env, class.loader);
         let bytes = parks.class.as_deref().unwrap_or(class.bytes);
-        let exits = match self.is_included(class.name) {
+        let exits = match self.changes_exits(env, class.name, class.loader, loader) {
             true => instrument_exits(bytes, &HOOKS, |count| self.allot_sites(count)).ok()?,
             false => Default::default(),
         };
@@ -135,23 +155,33 @@ impl Instrumentation {
             .len()
             .saturating_add(exits.left_alone.len());
         counts.untold_methods.add(left_alone as u64);
-        let loader = loader_id(env, class.loader);
-        let methods = self.methods.pin();
-        if methods.len() > MAX_METHODS {
-            methods.clear();
+        let methods = parks.methods.into_iter().chain(exits.methods);
+        let methods = methods.map(changed_method).collect();
+        let changed = self.changed.pin();
+        let key = (class.name.into(), loader);
+        let Some(class) = exits.class.or(parks.class) else {
+            changed.remove(&key);
+            return None;
+        };
+        if changed.len() > MAX_CLASSES {
+            changed.clear();
         }
-        for method in parks.methods.into_iter().chain(exits.methods) {
-            let key = MethodKey {
-                class: class.name.into(),
-                loader,
-                name: method.name.into(),
-                descriptor: method.descriptor.into(),
-            };
-            methods.insert(key, Arc::new(method.into_positions()));
-        }
-        let changed = exits.class.or(parks.class)?;
-        self.classes.pin().insert((class.name.into(), loader));
-        Some(changed)
+        changed.insert(key, methods);
+        Some(class)
+    }
+
+    /// Returns whether the releases in a class are instrumented now.
+    fn changes_exits(
+        &self,
+        env: Env<'_>,
+        name: &[u8],
+        loader: Option<Object<'_>>,
+        loader_id: u64,
+    ) -> bool {
+        self.is_included(name)
+            && (locks_in_endless_loop(name)
+                || self.late.is_changed(name, loader_id)
+                || !is_of_jdk(env, loader))
     }
 
     /// Returns the hooks for a class that may park threads or be a synchronizer, even if it is not
@@ -178,7 +208,11 @@ impl Instrumentation {
 
     /// Returns the original positions of a method's code; `None` if it was not changed.
     pub(crate) fn positions(&self, method: &MethodKey) -> Option<Arc<Positions>> {
-        self.methods.pin().get(method).cloned()
+        let changed = self.changed.pin();
+        let mut methods = changed.get(&method.class)?.iter();
+        let found = methods
+            .find(|(name, descriptor, _)| *name == method.name && *descriptor == method.descriptor);
+        found.map(|(_, _, positions)| Arc::clone(positions))
     }
 
     /// Returns the number of redefinitions so far: each may have given methods other code.
@@ -186,20 +220,74 @@ impl Instrumentation {
         self.redefinitions.load(Relaxed)
     }
 
-    /// Changes the classes that are loaded already.
-    pub(crate) fn change_loaded(&self, env: Env<'_>, counts: &AgentCounts) {
-        let is_wanted = |&class: &Class<'_>| {
-            let signature = env.signature(class);
-            let name = internal_name(&signature);
-            env.is_modifiable(class)
-                && (self.park_hooks_of(name).is_some()
-                    || self.is_included(name) && releases_monitors(env, class))
+    /// Returns the loaded classes that are to be changed, those of the JDK first, and counts those that
+    /// cannot be.
+    pub(crate) fn wanted(&self, env: Env<'_>, counts: &AgentCounts) -> Vec<WeakObject> {
+        let (mut of_jdk, mut others) = (Vec::new(), Vec::new());
+        for class in env.loaded_classes() {
+            if let Some(is_of_jdk) = self.is_wanted(env, class) {
+                match env.with_constants(class, may_be_merged) {
+                    true if is_of_jdk => of_jdk.extend(env.weak(class)),
+                    true => others.extend(env.weak(class)),
+                    false => counts.refused_classes.add(1),
+                }
+            }
+            env.delete(class);
+        }
+        of_jdk.append(&mut others);
+        of_jdk
+    }
+
+    /// Returns whether a class is of the JDK, if it is to be changed, or changed back.
+    fn is_wanted(&self, env: Env<'_>, class: Class<'_>) -> Option<bool> {
+        let signature = env.signature(class);
+        let name = internal_name(&signature);
+        let loader = env.loader(class);
+        let is_of_jdk = is_of_jdk(env, loader);
+        let key = (name.into(), loader_id(env, loader));
+        loader.inspect(|&loader| env.delete(loader));
+        let parks = || self.park_hooks_of(name).is_some() && env.with_constants(class, may_park);
+        let exits = || match is_of_jdk {
+            true => locks_in_endless_loop(name),
+            false => releases_monitors(env, class),
         };
-        let wanted = env.loaded_classes().into_iter().filter(is_wanted);
-        let may_be_changed = |&class: &Class<'_>| env.with_constants(class, may_be_merged);
-        let (classes, refused): (Vec<_>, Vec<_>) = wanted.partition(may_be_changed);
-        counts.refused_classes.add(refused.len() as u64);
-        counts.refused_classes.add(retransform(env, &classes));
+        let is_wanted = self.changed.pin().contains_key(&key)
+            || is_of_jdk && parks()
+            || self.is_included(name) && exits();
+        (is_wanted && env.is_modifiable(class)).then_some(is_of_jdk)
+    }
+
+    /// Returns the entry of a method's class, if it is one that is changed once threads wait in it.
+    pub(crate) fn late_class(&self, env: Env<'_>, method: Method<'_>) -> Option<Arc<LateClass>> {
+        let class = env.declaring_class(method)?;
+        let late = self.late_class_of(env, class);
+        env.delete(class);
+        late
+    }
+
+    fn late_class_of(&self, env: Env<'_>, class: Class<'_>) -> Option<Arc<LateClass>> {
+        let signature = env.signature(class);
+        let name = internal_name(&signature);
+        if !self.is_included(name) || locks_in_endless_loop(name) {
+            return None;
+        }
+        let loader = env.loader(class);
+        let key = (name.into(), loader_id(env, loader));
+        let is_of_jdk = is_of_jdk(env, loader);
+        loader.inspect(|&loader| env.delete(loader));
+        let is_late =
+            is_of_jdk && env.is_modifiable(class) && env.with_constants(class, may_be_merged);
+        is_late.then(|| self.late.get(env, key, class))?
+    }
+
+    /// Changes classes in which threads wait, as one operation.
+    pub(crate) fn change_late(&self, env: Env<'_>, late: &[Arc<LateClass>], counts: &AgentCounts) {
+        let classes: Vec<_> = late.iter().filter_map(|late| late.class(env)).collect();
+        let refused = retransform(env, &classes);
+        counts.refused_classes.add(refused);
+        let changed = (classes.len() as u64).saturating_sub(refused);
+        counts.late_classes.add(changed);
+        classes.into_iter().for_each(|class| env.delete(class));
     }
 
     /// Has releases looked at from now on. Returns `false` if the JVM refuses.
@@ -211,41 +299,79 @@ impl Instrumentation {
     /// Returns the class that releases call, if they are looked at.
     fn watching_exits(&self) -> Option<Vec<u8>> {
         self.watches.load(Relaxed).then(|| {
-            self.classes
-                .pin()
-                .insert((EXITS_CLASS.as_bytes().into(), 0));
+            let key = (EXITS_CLASS.as_bytes().into(), 0);
+            self.changed.pin().insert(key, Arc::default());
             WATCHING_EXITS_FILE.to_vec()
         })
     }
 
-    /// Gives all classes their original code back. No class is changed afterwards.
-    pub(crate) fn restore(&self, env: Env<'_>) {
-        let changed = self.classes.pin();
-        let classes = env.loaded_classes().into_iter().filter(|&class| {
-            let signature = env.signature(class);
-            let key = (
-                internal_name(&signature).into(),
-                class_loader_id(env, class),
-            );
-            changed.contains(&key)
-        });
-        let classes: Vec<_> = classes.collect();
-        retransform(env, &classes);
+    /// Ends the changes: from now on the JVM gives classes their original code back when they are
+    /// retransformed. Returns what is to be undone. No hook uses this any more.
+    pub(crate) fn end(self, env: Env<'_>) -> Arc<ChangedClasses> {
+        self.late.free_all(env);
+        self.changed
     }
 }
 
-/// Retransforms classes. Returns how many the JVM refuses.
-fn retransform(env: Env<'_>, classes: &[Class<'_>]) -> u64 {
-    let mut refused = 0;
-    for batch in classes.chunks(BATCH) {
-        if env.retransform(batch) {
-            continue;
+/// Returns the loaded classes whose code was changed, those of the JDK first.
+pub(crate) fn loaded_of(env: Env<'_>, changed: &ChangedClasses) -> Vec<WeakObject> {
+    let (mut of_jdk, mut others) = (Vec::new(), Vec::new());
+    let changed = changed.pin();
+    for class in env.loaded_classes() {
+        if changed.contains_key(&key_of(env, class)) {
+            let loader = env.loader(class);
+            match is_of_jdk(env, loader) {
+                true => of_jdk.extend(env.weak(class)),
+                false => others.extend(env.weak(class)),
+            }
+            loader.inspect(|&loader| env.delete(loader));
         }
-        // One of them is refused; others may not be.
-        let each = batch.chunks(1);
-        refused += each.filter(|class| !env.retransform(class)).count() as u64;
+        env.delete(class);
     }
+    of_jdk.append(&mut others);
+    of_jdk
+}
+
+fn key_of(env: Env<'_>, class: Class<'_>) -> ClassKey {
+    let signature = env.signature(class);
+    (
+        internal_name(&signature).into(),
+        class_loader_id(env, class),
+    )
+}
+
+fn changed_method(method: InstrumentedMethod<'_>) -> ChangedMethod {
+    let (name, descriptor) = (method.name.into(), method.descriptor.into());
+    (name, descriptor, Arc::new(method.into_positions()))
+}
+
+/// Has the JVM give classes other code, those that are not unloaded, in as few operations as it takes.
+/// Returns how many it refuses. `before` is called with each of them.
+pub(crate) fn change(env: Env<'_>, classes: Vec<WeakObject>, before: impl Fn(&ClassKey)) -> u64 {
+    let loaded: Vec<_> = classes
+        .iter()
+        .filter_map(|class| env.strong(class))
+        .collect();
+    for &class in &loaded {
+        before(&key_of(env, class));
+    }
+    let refused = loaded
+        .chunks(MAX_BATCH)
+        .map(|batch| retransform(env, batch))
+        .sum();
+    loaded.into_iter().for_each(|class| env.delete(class));
+    classes.into_iter().for_each(|class| env.delete_weak(class));
     refused
+}
+
+/// Retransforms classes in one operation. Returns how many the JVM refuses.
+fn retransform(env: Env<'_>, classes: &[Class<'_>]) -> u64 {
+    if classes.is_empty() || env.retransform(classes) {
+        return 0;
+    }
+    // One of them is refused; others may not be.
+    let each = classes.chunks(1);
+    each.filter(|class| !env.retransform(class)).count() as u64
 }
 
 /// Returns whether code of the class may release monitors.

@@ -19,6 +19,15 @@ impl Entity {
         }
     }
 
+    /// Returns another entry for the same entity.
+    pub(super) fn again(&self) -> Self {
+        Self {
+            id: self.id,
+            // Relaxed: see below.
+            described_in: AtomicU32::new(self.described_in.load(Relaxed)),
+        }
+    }
+
     /// Returns `true` to the one caller that has to describe it in this epoch.
     pub(super) fn claim(&self, runtime: &Runtime) -> bool {
         // Relaxed: guards no other memory, and descriptions may come in any order.

@@ -1,10 +1,11 @@
 //! A method that was on a stack, and its frames.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytecode_instrumentation::{Position, Positions};
 use trace_format::MethodId;
 
+use crate::instrumentation::late::LateClass;
 use crate::methods::entity::Entity;
 
 /// A method that was on a stack.
@@ -21,6 +22,8 @@ pub(super) struct MethodEntry {
     pub(super) monitor_enters: Box<[u16]>,
     pub(super) is_object_wait: bool,
     pub(super) may_own_monitors: bool,
+    /// Its class, if it is one that is changed once threads wait in it; not set before a thread has.
+    pub(super) late_class: OnceLock<Option<Arc<LateClass>>>,
 }
 
 /// Where a frame stands in its method.
@@ -47,6 +50,13 @@ pub(crate) struct DescribedFrame {
 }
 
 impl MethodEntry {
+    /// Whether the other entry is of the same code, after its class or another one was changed.
+    pub(super) fn is_same_code(&self, other: &Self) -> bool {
+        self.positions == other.positions
+            && self.lines == other.lines
+            && self.monitor_enters == other.monitor_enters
+    }
+
     pub(super) fn id(&self) -> MethodId {
         MethodId(self.entity.id)
     }

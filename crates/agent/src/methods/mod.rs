@@ -4,7 +4,7 @@ mod entity;
 mod method;
 mod monitor_enters;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use papaya::HashMap;
 use rust_tracer::{Runtime, ThreadTracer, text};
@@ -12,6 +12,7 @@ use trace_format::{ClassDescription, ClassId, LoaderId, MethodDescription, Metho
 
 use crate::classes::{class_loader_id, external_name, internal_name, loader_id};
 use crate::ffi::{Class, Env, Frame, JvmText, Method};
+use crate::instrumentation::late::LateClass;
 use crate::instrumentation::{Instrumentation, MethodKey};
 use crate::methods::entity::Entity;
 use crate::methods::method::MethodEntry;
@@ -50,23 +51,23 @@ impl<'a> Description<'a> {
     ) -> MethodEntry {
         let signature = self.class.map(|class| env.signature(class));
         let signature = signature.as_deref().unwrap_or_default();
+        let loader = self.class.map_or(0, |class| class_loader_id(env, class));
         let positions = instrumentation.positions(&MethodKey {
-            class: internal_name(signature).into(),
-            loader: self.class.map_or(0, |class| class_loader_id(env, class)),
+            class: (internal_name(signature).into(), loader),
             name: (*self.name).into(),
             descriptor: (*self.descriptor).into(),
         });
-        let entry = MethodEntry {
+        MethodEntry {
             entity: Entity::new(runtime),
             lines: sorted(env.lines(method)),
-            positions,
+            // A call that began before its class was changed runs the code as it was.
+            positions: positions.filter(|_| !env.is_obsolete(method)),
             redefinitions,
             is_object_wait: signature == OBJECT && matches!(&*self.name, b"wait" | b"wait0"),
             may_own_monitors: env.may_own_monitors(method),
             monitor_enters: env.with_code(method, monitor_enters).into_boxed_slice(),
-        };
-        entry.entity.claim(runtime);
-        entry
+            late_class: OnceLock::new(),
+        }
     }
 }
 
@@ -100,8 +101,8 @@ impl Methods {
         let methods = self.methods.pin();
         // With other code it is another method, as for the JVM.
         let known = methods.get(&key);
-        let known = known.filter(|entry| entry.redefinitions == redefinitions);
-        if let Some(entry) = known {
+        let current = known.filter(|entry| entry.redefinitions == redefinitions);
+        if let Some(entry) = current {
             if entry.entity.claim(runtime) {
                 let description = Description::of(env, frame.method);
                 self.describe_method(env, runtime, tracer, entry.id(), &description);
@@ -109,14 +110,34 @@ impl Methods {
             return entry.frame(frame.bci, place);
         }
         let description = Description::of(env, frame.method);
-        let entry = description.entry(env, runtime, instrumentation, frame.method, redefinitions);
-        self.describe_method(env, runtime, tracer, entry.id(), &description);
+        let mut entry =
+            description.entry(env, runtime, instrumentation, frame.method, redefinitions);
+        if let Some(known) = known.filter(|known| known.is_same_code(&entry)) {
+            entry.entity = known.entity.again();
+            entry.late_class = known.late_class.clone();
+        }
+        if entry.entity.claim(runtime) {
+            self.describe_method(env, runtime, tracer, entry.id(), &description);
+        }
         if methods.len() > MAX_ENTRIES {
             methods.clear();
         }
         let described = entry.frame(frame.bci, place);
         methods.insert(key, entry);
         described
+    }
+
+    /// Returns the class of a known method, if it is one that is changed once threads wait in it.
+    pub(crate) fn late_class(
+        &self,
+        env: Env<'_>,
+        instrumentation: &Instrumentation,
+        method: Method<'_>,
+    ) -> Option<Arc<LateClass>> {
+        let methods = self.methods.pin();
+        let class = &methods.get(&method.key())?.late_class;
+        let class = class.get_or_init(|| instrumentation.late_class(env, method));
+        class.clone()
     }
 
     fn describe_method(

@@ -1,6 +1,6 @@
 //! A monitor: its contenders, and the hold of its owner.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rust_tracer::Lock;
@@ -24,7 +24,17 @@ pub(crate) struct Monitor {
     /// The last thread known to have owned it, and how often that thread changed. Owners only.
     last_owner: AtomicUsize,
     turn: AtomicU32,
+    /// The number of releases that were seen. Owners only.
+    exits: AtomicU32,
+    /// Whether its owner is to be looked up. Relaxed: guards no other memory.
+    wants_owner: AtomicBool,
+    /// How often that was wanted. Owners only.
+    unseen_exits: AtomicU32,
 }
+
+/// The owner of a monitor is looked up at most this often: native code may have released it, for which
+/// nothing can be done.
+const MAX_LOOK_UPS: u32 = 8;
 
 /// The contenders for a monitor.
 #[derive(Debug, Default)]
@@ -46,7 +56,36 @@ impl Monitor {
             acquired_by: AtomicUsize::new(0),
             last_owner: AtomicUsize::new(0),
             turn: AtomicU32::new(0),
+            exits: AtomicU32::new(0),
+            wants_owner: AtomicBool::new(false),
+            unseen_exits: AtomicU32::new(0),
         }
+    }
+
+    /// Returns a local reference to the object; `None` once it was collected.
+    pub(crate) fn object<'a>(&self, env: Env<'a>) -> Option<Object<'a>> {
+        env.strong(&self.object)
+    }
+
+    /// Counts a release by its owner.
+    pub(crate) fn exit_seen(&self) {
+        self.exits.fetch_add(1, Relaxed);
+    }
+
+    /// Returns the number of releases that were seen.
+    pub(crate) fn exits(&self) -> u32 {
+        self.exits.load(Relaxed)
+    }
+
+    /// Counts a release that was not seen: the owner during the next wait is to be looked up.
+    pub(crate) fn exit_unseen(&self) {
+        let is_wanted = self.unseen_exits.fetch_add(1, Relaxed) < MAX_LOOK_UPS;
+        self.wants_owner.store(is_wanted, Relaxed);
+    }
+
+    /// Returns `true` to the one thread that is to have the owner looked up.
+    pub(crate) fn claim_look_up(&self) -> bool {
+        self.wants_owner.load(Relaxed) && self.wants_owner.swap(false, Relaxed)
     }
 
     pub(crate) fn hash(&self) -> u32 {

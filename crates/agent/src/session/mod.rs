@@ -16,8 +16,9 @@ use rust_tracer::cycles::{self, HookCycles};
 use rust_tracer::{Config, Mode, Runtime, StartError, Used, monotonic_ns, text};
 use trace_format::{Capabilities, FileHeader, Hook};
 
+use crate::changes::{Changes, undo};
 use crate::ffi::{Callbacks, Env, Environment, Event, ExitHelper, RuntimeOwner, Waits, local_time};
-use crate::instrumentation::Instrumentation;
+use crate::instrumentation::{self, Instrumentation};
 use crate::methods::Methods;
 use crate::monitors::{Monitor, Monitors};
 use crate::parks::Parks;
@@ -36,6 +37,15 @@ static IS_WRITABLE: AtomicU8 = AtomicU8::new(0);
 /// How long the end of a trace waits for running hooks.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// When a trace begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Moment {
+    /// The JVM has its first thread.
+    JvmStarts,
+    /// The application runs.
+    JvmRuns,
+}
+
 /// The state of one trace. Hooks use it as long as they see it in [`SESSION`].
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -50,6 +60,9 @@ pub(crate) struct Session {
     /// `None` if parks are not traced.
     pub(crate) parks: Option<Parks>,
     pub(crate) instrumentation: Instrumentation,
+    pub(crate) changes: Changes,
+    /// Whether the JVM changes many classes in the time that it takes for one.
+    pub(crate) changes_many_at_once: bool,
     /// The most frames of a call chain.
     pub(crate) max_frames: u16,
     pub(crate) budget: Budget,
@@ -87,6 +100,7 @@ pub(crate) fn start(
     env: Env<'_>,
     options: &Options,
     callbacks: &Callbacks,
+    moment: Moment,
 ) -> Result<bool, StartError> {
     let threads = Threads::new(env);
     let exit_helper = ExitHelper::get(env, callbacks.released);
@@ -121,7 +135,13 @@ pub(crate) fn start(
         slots: Slots::new(exit_helper.map(|helper| &helper.monitors)),
         exit_helper,
         watch: Watch::default(),
-        instrumentation: Instrumentation::new(options.filter.clone(), parks.as_ref()),
+        instrumentation: Instrumentation::new(
+            options.filter.clone(),
+            parks.as_ref(),
+            undo::take_over(),
+        ),
+        changes: Changes::default(),
+        changes_many_at_once: java_version(env) > 11,
         parks,
         max_frames: options.chains,
         budget: Budget::new(options.sample),
@@ -139,7 +159,18 @@ pub(crate) fn start(
     SESSION.store(Some(Arc::clone(&session)));
     if exit_helper.is_some() {
         env.notify(Event::ClassFileLoad, true);
-        session.instrumentation.change_loaded(env, counts);
+        let classes = session.instrumentation.wanted(env, counts);
+        match moment {
+            // No code of the application runs yet.
+            Moment::JvmStarts => {
+                let refused = instrumentation::change(env, classes, |_| {});
+                counts.refused_classes.add(refused);
+            }
+            Moment::JvmRuns => {
+                counts.classes_to_change.add(classes.len() as u64);
+                session.changes.add_loaded(&session, classes);
+            }
+        }
     }
     for event in EVENTS {
         env.notify(event, true);
@@ -251,17 +282,25 @@ impl Session {
         })
     }
 
-    /// Ends the trace, then gives classes their code back if `undoes`: that takes time, during which
-    /// no event shall be written.
+    /// Ends the trace, then begins to give classes their code back if `undoes`.
     fn finish(self, undoes: bool) {
         self.threads.leave_all(self.runtime());
         self.runtime.end_trace();
         if undoes && let Some(env) = self.environment.env() {
-            self.instrumentation.restore(env);
             self.monitors.free_all(env);
-            env.dispose();
+            self.changes.free_all(env);
+            let changed = self.instrumentation.end(env);
+            undo::begin(self.environment, changed);
         }
     }
+}
+
+/// Returns the version of Java: 8, 11; 0 if the JVM does not say.
+fn java_version(env: Env<'_>) -> u32 {
+    let version = env.property(c"java.vm.specification.version");
+    let version = text::from_jvm(&version);
+    let feature = version.strip_prefix("1.").unwrap_or(&version);
+    feature.parse().unwrap_or(0)
 }
 
 /// Returns the version of the JVM as the patched one writes it, without the class library's.

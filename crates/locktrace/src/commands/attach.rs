@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use trace_format::agent_result;
 
+use crate::commands::attach_progress;
 use crate::jvm::attach;
 use crate::jvm::process::{self, Process};
 use crate::outcome::{self, Outcome, cause};
@@ -107,6 +108,8 @@ pub(crate) fn attach(arguments: &AttachArguments) -> outcome::Result<Outcome> {
     let trace = process::trace_of(pid)?;
     let mut out = output::machine();
     writeln!(out, "Tracing process {pid} to {}", trace.display())?;
+    out.flush()?;
+    attach_progress::show(&trace, pid, &mut out)?;
     out.flush()?;
     Ok(Outcome::Complete)
 }

@@ -1,6 +1,7 @@
 //! The commands, each with its arguments and what it prints.
 
 pub(crate) mod attach;
+mod attach_progress;
 pub(crate) mod collect;
 pub(crate) mod contentions;
 pub(crate) mod convoys;

@@ -57,10 +57,11 @@ fn each_method_is_blamed_for_what_its_clock_says() {
     }
 }
 
-/// A JVM before 21 forgets the frames of the JDK's classes, which it does not verify.
+/// Code of the JDK is changed once threads wait for what it holds. A JVM before 21 forgets the frames of
+/// the JDK's classes, which it does not verify.
 #[test]
 fn owners_in_code_of_the_jdk_are_known() {
-    for lock in ["map", "stream", "vector"] {
+    for lock in ["map", "stream", "vector", "outside"] {
         on_each_version(|jdk| {
             for verified in [&[][..], &["-Xverify:all"]] {
                 let run = traced(jdk, &["scenarios.JdkLocks", lock], "")
@@ -98,6 +99,8 @@ fn check_owners_are_known(setting: &str, run: &Run) {
     assert!(known_ns > 100_000_000, "{setting}: {known_ns}");
     let share = known_ns as f64 / (known_ns + unknown_ns) as f64;
     assert!(share >= 0.95, "{setting}: {share}");
+    let late = summary.tracer_value(Counter::LateClasses).unwrap_or(0);
+    assert!((1..=4).contains(&late), "{setting}: {late} late classes");
 }
 
 /// JDK 25 cannot write an AOT cache after an agent has changed classes of the JDK.
@@ -166,6 +169,7 @@ fn attached_and_detached() {
             let attached = attach(&jvm, &trace);
             assert_eq!(attached.code, 0, "{}", attached.stderr);
             assert!(attached.stdout.contains(trace.to_str().unwrap()));
+            check_said_of_changes(&attached.stdout);
             let again = attach(&jvm, &directory.path().join("again.lct"));
             assert_eq!(again.code, 3, "{}", again.stderr);
             assert!(
@@ -187,6 +191,18 @@ fn attached_and_detached() {
         assert_eq!(run.stdout, "running\ndone\n");
         assert!(!directory.path().join("again.lct").exists());
     });
+}
+
+/// The changes of classes are over, and it is said how long they took.
+fn check_said_of_changes(said: &str) {
+    let line = said.lines().find(|line| line.starts_with("Changed "));
+    let words: Vec<_> = line.unwrap_or_default().split(' ').collect();
+    let classes = words.get(1).and_then(|number| number.parse().ok());
+    // Those that park, those of references, and the program's own.
+    assert!(
+        classes.is_some_and(|classes: u32| (5..60).contains(&classes)),
+        "{said}"
+    );
 }
 
 /// Of waits that began before the attachment it is said how many there are, and only of those for locks.

@@ -2,7 +2,7 @@
 
 use std::ptr;
 
-use jvmti_bindings::sys::jni::jclass;
+use jvmti_bindings::sys::jni::{JNI_TRUE, jclass};
 use jvmti_bindings::sys::jvmti::jvmtiLineNumberEntry;
 
 use crate::ffi::env::Env;
@@ -77,12 +77,20 @@ impl<'a> Env<'a> {
         look(&code)
     }
 
+    /// Whether the method is code that its class no longer has, and runs to its end.
+    pub(crate) fn is_obsolete(self, method: Method<'_>) -> bool {
+        let mut obsolete = 0;
+        // SAFETY: the method's class is loaded, and `obsolete` can be written.
+        unsafe { jvmti!(self, IsMethodObsolete, method.0.as_ptr(), &mut obsolete) };
+        obsolete == JNI_TRUE
+    }
+
     /// Whether the method is synchronized, or may have synchronized blocks.
     pub(crate) fn may_own_monitors(self, method: Method<'_>) -> bool {
         self.is_synchronized(method) || self.code_contains(method, MONITOREXIT)
     }
 
-    fn is_synchronized(self, method: Method<'_>) -> bool {
+    pub(crate) fn is_synchronized(self, method: Method<'_>) -> bool {
         let mut modifiers = 0;
         // SAFETY: the method's class is loaded, and `modifiers` can be written.
         unsafe { jvmti!(self, GetMethodModifiers, method.0.as_ptr(), &mut modifiers) };

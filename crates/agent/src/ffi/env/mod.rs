@@ -101,6 +101,7 @@ impl<'a> Env<'a> {
         wanted.set_can_get_source_file_name(true);
         wanted.set_can_get_bytecodes(true);
         wanted.set_can_get_constant_pool(true);
+        wanted.set_can_get_monitor_info(true);
         wanted.set_can_retransform_classes(true);
         // SAFETY: both structures are valid for the calls.
         unsafe {

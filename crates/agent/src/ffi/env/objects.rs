@@ -3,9 +3,11 @@
 use std::ffi::CStr;
 use std::ptr::{self, NonNull};
 
-use jvmti_bindings::sys::jni::{JNI_TRUE, jobject, jvalue};
+use jvmti_bindings::sys::jni::{JNI_TRUE, jobject, jthread, jvalue};
+use jvmti_bindings::sys::jvmti::jvmtiMonitorUsage;
 
 use crate::ffi::env::Env;
+use crate::ffi::memory::JvmArray;
 use crate::ffi::reference::{Class, LongField, Object, WeakObject};
 
 impl<'a> Env<'a> {
@@ -29,6 +31,13 @@ impl<'a> Env<'a> {
         // SAFETY: the reference is valid.
         let weak = unsafe { (native.NewWeakGlobalRef)(env, object.raw()) };
         NonNull::new(weak).map(WeakObject)
+    }
+
+    /// Returns a local reference to the object; `None` once it was collected.
+    pub(crate) fn strong(self, weak: &WeakObject) -> Option<Object<'a>> {
+        let (native, env) = self.jni()?;
+        // SAFETY: a weak reference is valid until it is deleted.
+        unsafe { Object::new((native.NewLocalRef)(env, weak.0.as_ptr())) }
     }
 
     pub(crate) fn delete_weak(self, weak: WeakObject) {
@@ -77,6 +86,40 @@ impl<'a> Env<'a> {
             // SAFETY: as the caller promises.
             unsafe { (native.IsSameObject)(env, one, other) == JNI_TRUE }
         })
+    }
+
+    /// Whether the object is one of the class.
+    pub(crate) fn is_instance(self, object: Object<'_>, class: Class<'_>) -> bool {
+        self.jni().is_some_and(|(native, env)| {
+            // SAFETY: the references are valid.
+            unsafe { (native.IsInstanceOf)(env, object.raw(), class.raw()) == JNI_TRUE }
+        })
+    }
+
+    /// Returns the thread that owns the object's monitor, which may have released it meanwhile. From
+    /// JDK 23 on, `None` also if it is a virtual one. The JVM stops all threads for that.
+    pub(crate) fn monitor_owner(self, object: Object<'_>) -> Option<Object<'a>> {
+        let mut usage = jvmtiMonitorUsage {
+            owner: ptr::null_mut(),
+            entry_count: 0,
+            waiter_count: 0,
+            waiters: ptr::null_mut(),
+            notify_waiter_count: 0,
+            notify_waiters: ptr::null_mut(),
+        };
+        // SAFETY: the reference is valid, and `usage` can be written. Its arrays are the agent's to
+        // free, and all references in it are local ones.
+        unsafe {
+            jvmti!(self, GetObjectMonitorUsage, object.raw(), &mut usage);
+            for (threads, count) in [
+                (usage.waiters, usage.waiter_count),
+                (usage.notify_waiters, usage.notify_waiter_count),
+            ] {
+                let threads: JvmArray<'_, jthread> = JvmArray::new(self.memory(), threads, count);
+                threads.iter().for_each(|&thread| self.delete_raw(thread));
+            }
+            Object::new(usage.owner)
+        }
     }
 
     /// Whether the thread owns the object's monitor, by `Thread.holdsLock`.

@@ -1,4 +1,4 @@
-//! The stack of the current thread.
+//! The stacks of threads.
 
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
@@ -8,7 +8,7 @@ use jvmti_bindings::sys::jvmti::jvmtiFrameInfo;
 use crate::ffi::env::Env;
 use crate::ffi::reference::{Method, Object};
 
-/// A frame on the current thread's stack.
+/// A frame on a thread's stack.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame<'a> {
     pub(crate) method: Method<'a>,
@@ -46,19 +46,19 @@ impl Frames {
 }
 
 impl<'a> Env<'a> {
-    /// Fills `frames` with the stack of the thread, whose object `current` is, the innermost frame
+    /// Fills `frames` with the stack of a thread, by default the current one, the innermost frame
     /// first, without the first `skipped` frames.
-    pub(crate) fn stack(self, current: Option<Object<'_>>, skipped: u16, frames: &mut Frames) {
+    pub(crate) fn stack(self, thread: Option<Object<'_>>, skipped: u16, frames: &mut Frames) {
         let Ok(capacity) = i32::try_from(frames.buffer.len()) else {
             return;
         };
         let mut count = 0;
-        // SAFETY: null or the current thread, which null stands for; the buffer has that capacity.
+        // SAFETY: a thread, or null for the current one; the buffer has that capacity.
         unsafe {
             jvmti!(
                 self,
                 GetStackTrace,
-                current.map_or(ptr::null_mut(), Object::raw),
+                thread.map_or(ptr::null_mut(), Object::raw),
                 skipped.into(),
                 capacity,
                 frames.buffer.as_mut_ptr(),

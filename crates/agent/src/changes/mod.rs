@@ -1,0 +1,131 @@
+//! Changes of loaded classes while the application runs, by a thread of the agent.
+//!
+//! Each change stops all threads for a moment: on JDK 8 and 11 for up to 60 ms in a JVM with thousands
+//! of classes. So changes are spread over time. There are three reasons for one:
+//!
+//! - the agent was attached, and the class was loaded before;
+//! - threads wait in code of a class of the JDK;
+//! - a wait has ended without a release that was seen: the next owner of that monitor is looked up, to
+//!   find out in which code of the JDK it is.
+
+mod pace;
+pub(crate) mod undo;
+mod worker;
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use crate::changes::pace::{Batch, Pace};
+use crate::ffi::{Env, WeakObject};
+use crate::instrumentation::MAX_BATCH;
+use crate::instrumentation::late::LateClass;
+use crate::monitors::Monitor;
+use crate::session::Session;
+
+/// Changes of loaded classes may take one part in this number of the time.
+const SHARE_OF_LOADED: u32 = 20;
+/// The same of changes because threads wait.
+const SHARE_OF_LATE: u32 = 200;
+/// The first of these need not wait for each other, 100 ms in all.
+const CREDIT_OF_LATE: Duration = Duration::from_secs(20);
+
+/// The changes that are still to be made.
+#[derive(Debug)]
+pub(crate) struct Changes {
+    /// Relaxed: what it guards is read and written under the mutex afterwards and before.
+    is_running: AtomicBool,
+    /// Held for a few instructions, never while the JVM is called.
+    queue: Mutex<Queue>,
+}
+
+#[derive(Debug)]
+struct Queue {
+    /// Classes that were loaded before.
+    loaded: VecDeque<WeakObject>,
+    pace: Pace,
+    batch: Batch,
+    /// Classes of which it is to be found out whether waits are many or long.
+    doubtful: Vec<Arc<LateClass>>,
+    /// Classes in which threads wait.
+    late: Vec<Arc<LateClass>>,
+    /// Monitors whose owners are to be looked up.
+    unseen: Vec<Arc<Monitor>>,
+    late_pace: Pace,
+    /// The number of late changes so far.
+    late_changes: usize,
+}
+
+impl Default for Changes {
+    fn default() -> Self {
+        Self {
+            is_running: AtomicBool::new(false),
+            queue: Mutex::new(Queue {
+                loaded: VecDeque::new(),
+                pace: Pace::new(SHARE_OF_LOADED, Duration::ZERO),
+                batch: Batch::up_to(MAX_BATCH),
+                doubtful: Vec::new(),
+                late: Vec::new(),
+                unseen: Vec::new(),
+                late_pace: Pace::new(SHARE_OF_LATE, CREDIT_OF_LATE),
+                late_changes: 0,
+            }),
+        }
+    }
+}
+
+/// The most monitors whose owners are to be looked up.
+const MAX_UNSEEN: usize = 64;
+
+impl Changes {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds classes that were loaded before.
+    pub(crate) fn add_loaded(&self, session: &Session, classes: Vec<WeakObject>) {
+        self.queue().loaded.extend(classes);
+        self.run(session);
+    }
+
+    /// Adds a class in which threads wait, perhaps many or for long.
+    pub(crate) fn add_doubtful(&self, session: &Session, class: &Arc<LateClass>) {
+        let mut queue = self.queue();
+        if queue.doubtful.try_reserve(1).is_ok() {
+            queue.doubtful.push(Arc::clone(class));
+            drop(queue);
+            self.run(session);
+        }
+    }
+
+    /// Adds a monitor whose last release was not seen, and which a thread waits for.
+    pub(crate) fn add_unseen(&self, session: &Session, monitor: &Arc<Monitor>) {
+        let mut queue = self.queue();
+        if queue.unseen.len() < MAX_UNSEEN && queue.unseen.try_reserve(1).is_ok() {
+            queue.unseen.push(Arc::clone(monitor));
+            drop(queue);
+            self.run(session);
+        }
+    }
+
+    /// Begins to make the changes, unless that is being done.
+    fn run(&self, session: &Session) {
+        if self.is_running.swap(true, Relaxed) {
+            return;
+        }
+        let vm = session.environment.vm();
+        let thread = thread::Builder::new().name("locktrace-classes".to_owned());
+        if thread.spawn(move || vm.attached(worker::work)).is_err() {
+            // The next one to be added tries again.
+            self.is_running.store(false, Relaxed);
+        }
+    }
+
+    /// Forgets all changes. No hook uses them any more.
+    pub(crate) fn free_all(&self, env: Env<'_>) {
+        let loaded = std::mem::take(&mut self.queue().loaded);
+        loaded.into_iter().for_each(|class| env.delete_weak(class));
+    }
+}

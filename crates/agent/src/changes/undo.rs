@@ -1,0 +1,62 @@
+//! Gives classes their code back after a trace.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::changes::SHARE_OF_LOADED;
+use crate::changes::pace::{Batch, Pace};
+use crate::ffi::{Environment, WeakObject};
+use crate::instrumentation::{self, ChangedClasses, MAX_BATCH};
+
+/// What an ended trace has changed and nobody has undone yet.
+static LEFT: Mutex<Option<Arc<ChangedClasses>>> = Mutex::new(None);
+
+fn left() -> MutexGuard<'static, Option<Arc<ChangedClasses>>> {
+    LEFT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes over what an ended trace has changed, so that it is not undone.
+pub(crate) fn take_over() -> Option<Arc<ChangedClasses>> {
+    left().take()
+}
+
+/// Begins to undo the changes of a trace that has ended, a few at a time, unless another trace takes
+/// them over. The environment is disposed of afterwards.
+pub(crate) fn begin(environment: Environment, changed: Arc<ChangedClasses>) {
+    *left() = Some(Arc::clone(&changed));
+    let vm = environment.vm();
+    let thread = thread::Builder::new().name("locktrace-classes".to_owned());
+    // Without a thread the classes stay as they are: the calls in them do nothing.
+    let _ = thread.spawn(move || vm.attached(|| undo(&environment, &changed)));
+}
+
+fn undo(environment: &Environment, changed: &Arc<ChangedClasses>) {
+    let Some(env) = environment.env() else { return };
+    let mut pace = Pace::new(SHARE_OF_LOADED, Duration::ZERO);
+    let mut batch = Batch::up_to(MAX_BATCH);
+    let mut classes = instrumentation::loaded_of(env, changed).into_iter();
+    let is_left = || {
+        left()
+            .as_ref()
+            .is_some_and(|left| Arc::ptr_eq(left, changed))
+    };
+    while is_left() {
+        let some: Vec<WeakObject> = classes.by_ref().take(batch.len()).collect();
+        let len = some.len();
+        if len == 0 {
+            left().take_if(|left| Arc::ptr_eq(left, changed));
+            break;
+        }
+        let begin = Instant::now();
+        // First: a trace that begins now may change them again.
+        instrumentation::change(env, some, |class| {
+            changed.pin().remove(class);
+        });
+        pace.spend(begin.elapsed());
+        batch.took(len, begin.elapsed());
+        thread::sleep(pace.wait());
+    }
+    classes.for_each(|class| env.delete_weak(class));
+    env.dispose();
+}
