@@ -6,10 +6,10 @@ use std::thread;
 
 use trace_format::agent_result;
 
-use crate::ffi::{Callbacks, Env, Environment, Event, Vm};
+use crate::ffi::{Callbacks, Env, Environment, Event, ExitHelper, Vm};
 use crate::messages::{NO_OWNERS, say};
 use crate::session::options::{Action, HELP, Options};
-use crate::session::{self, Moment};
+use crate::session::{self, Extent, Moment};
 
 /// Set from the agent's loading to the JVM's first thread.
 static PREPARED: Mutex<Option<Prepared>> = Mutex::new(None);
@@ -56,7 +56,8 @@ pub(crate) fn load(vm: Vm, options: &[u8], callbacks: Callbacks) -> bool {
     true
 }
 
-/// HotSpot crashes when it records an AOT cache after an agent has changed classes of the JDK (25.0.2).
+/// HotSpot crashes when it records an AOT cache after an agent has changed classes of the JDK, and
+/// writes none after an agent has defined a class (25.0.2).
 fn records_aot_cache(env: Env<'_>) -> bool {
     env.any_argument(|argument| {
         argument.starts_with(b"-XX:AOTCacheOutput=")
@@ -65,7 +66,10 @@ fn records_aot_cache(env: Env<'_>) -> bool {
 }
 
 const RECORDS_AOT_CACHE: &str = "this JVM records an AOT cache, which would fail if classes of the JDK \
-    were changed: nothing is traced; trace runs that use the cache";
+    were changed or added: waits for monitors are traced, without owners, and no parks";
+
+const OTHER_COPY: &str = "another copy of this library was loaded into the JVM before: only that one can \
+    trace";
 
 const NO_EVENTS: &str = "this JVM does not tell agents of monitors";
 
@@ -89,10 +93,12 @@ pub(crate) fn vm_init(env: Env<'_>) {
     else {
         return;
     };
-    if records_aot_cache(env) {
-        return say(&RECORDS_AOT_CACHE);
+    match ExitHelper::is_of_other_copy(env) {
+        true => say(&OTHER_COPY),
+        false => {
+            start(environment, env, &options, &callbacks, Moment::JvmStarts);
+        }
     }
-    start(environment, env, &options, &callbacks, Moment::JvmStarts);
 }
 
 /// Starts a trace, or says why it cannot. Returns whether it has started.
@@ -104,7 +110,12 @@ fn start(
     moment: Moment,
 ) -> bool {
     let vm = environment.vm();
-    match session::start(environment, env, options, callbacks, moment) {
+    let extent = match records_aot_cache(env) {
+        true => Extent::Waits,
+        false => Extent::All,
+    };
+    match session::start(environment, env, options, callbacks, moment, extent) {
+        Ok(_) if extent == Extent::Waits => say(&RECORDS_AOT_CACHE),
         Ok(true) => {}
         Ok(false) => say(&NO_OWNERS),
         Err(error) => {
@@ -174,9 +185,9 @@ fn attach_start(vm: Vm, options: &Options, callbacks: &Callbacks) -> i32 {
         return agent_result::JVM;
     };
     let env = environment.env_of_caller();
-    if env.is_some_and(records_aot_cache) {
-        say(&RECORDS_AOT_CACHE);
-        return agent_result::JVM;
+    if env.is_some_and(ExitHelper::is_of_other_copy) {
+        say(&OTHER_COPY);
+        return agent_result::OTHER_COPY;
     }
     match env {
         Some(env) if start(environment, env, options, callbacks, Moment::JvmRuns) => {

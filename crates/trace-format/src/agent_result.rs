@@ -13,3 +13,5 @@ pub const NOT_TRACED: i32 = 102;
 pub const JVM: i32 = 103;
 /// The trace cannot be written.
 pub const FILE: i32 = 104;
+/// Another copy of the library was loaded before.
+pub const OTHER_COPY: i32 = 105;

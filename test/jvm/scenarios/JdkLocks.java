@@ -11,8 +11,10 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 public final class JdkLocks {
     private static final int THREADS = 4;
+    private static final long HOLD_MS = 3;
+    private static final long FREE_MS = 1;
     private static final int ROUNDS = 100;
-    /** The others wait for one thread at most, and only for half of its time. */
+    /** Owners are known later there: the code in which the lock is held has to be found. */
     private static final int ROUNDS_OUTSIDE = 600;
 
     private JdkLocks() {
@@ -45,7 +47,7 @@ public final class JdkLocks {
                 ConcurrentHashMap<String, String> map = new ConcurrentHashMap<>();
                 // What is not found is computed again.
                 return () -> map.computeIfAbsent("key", key -> {
-                    pause();
+                    pause(HOLD_MS);
                     return null;
                 });
             case "stream":
@@ -53,12 +55,12 @@ public final class JdkLocks {
                 return () -> stream.println("a line");
             case "outside":
                 return () -> {
-                    vector.forEach(element -> pause());
+                    vector.forEach(element -> pause(HOLD_MS));
                     // The others have it meanwhile.
-                    pause();
+                    pause(FREE_MS);
                 };
             default:
-                return () -> vector.forEach(element -> pause());
+                return () -> vector.forEach(element -> pause(HOLD_MS));
         }
     }
 
@@ -66,12 +68,12 @@ public final class JdkLocks {
         synchronized (vector) {
             vector.isEmpty();
         }
-        pause();
+        pause(FREE_MS);
     }
 
-    private static void pause() {
+    private static void pause(long millis) {
         try {
-            Thread.sleep(3);
+            Thread.sleep(millis);
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
@@ -80,12 +82,12 @@ public final class JdkLocks {
     private static final class SlowStream extends OutputStream {
         @Override
         public void write(int b) {
-            pause();
+            pause(HOLD_MS);
         }
 
         @Override
         public void write(byte[] bytes, int offset, int length) {
-            pause();
+            pause(HOLD_MS);
         }
     }
 }

@@ -32,8 +32,8 @@ pub(super) fn work() {
     }
 }
 
-/// Makes those changes whose time has come. Returns how long to wait for the next one; `None` if there
-/// is none.
+/// Makes those changes whose time has come. Returns how long to wait for the next one; `None` after the
+/// last one.
 fn step(session: &Session) -> Option<Duration> {
     let env = session.environment.env()?;
     let changes = &session.changes;

@@ -11,13 +11,16 @@ use jvmti_bindings::sys::jni::{JNI_ERR, JNI_OK, JavaVM, jint};
 
 use crate::commands;
 use crate::entry::text::text;
-use crate::ffi::{Callbacks, ParkNatives, Vm};
+use crate::ffi::{Callbacks, ExitNatives, ParkNatives, Vm};
 
 /// Returns the functions that the JVM calls once they are handed to it.
 fn callbacks() -> Callbacks {
     Callbacks {
         events: events::callbacks(),
-        released: natives::released,
+        exits: ExitNatives {
+            from_slot: natives::released,
+            from_table: natives::released_from_table,
+        },
         parks: ParkNatives {
             parks: natives::parks,
             parked: natives::parked,

@@ -5,7 +5,7 @@ use jvmti_bindings::sys::jni::{JNI_TRUE, JNIEnv, jboolean, jclass, jint, jlong, 
 use crate::ffi::{Env, Environment, Object};
 use crate::hooks::{monitors, parks as park_hooks};
 
-/// `Monitors.released`.
+/// `Monitors.released` of a slot.
 pub(super) unsafe extern "system" fn released(
     jni: *mut JNIEnv,
     _class: jclass,
@@ -19,6 +19,21 @@ pub(super) unsafe extern "system" fn released(
         // SAFETY: the JVM gives the current thread's interface to native methods.
         unsafe { environment.env_with(jni) }
     });
+}
+
+/// `Monitors.released` of an object in the table.
+pub(super) unsafe extern "system" fn released_from_table(
+    jni: *mut JNIEnv,
+    _class: jclass,
+    object: jobject,
+    _site: jint,
+) {
+    // SAFETY: called by the JVM, with a reference that is valid during the call.
+    unsafe {
+        if let Some(object) = Object::new(object) {
+            monitors::contended_exit_of(object, interface(jni));
+        }
+    }
 }
 
 /// # Safety

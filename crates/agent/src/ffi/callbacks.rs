@@ -2,7 +2,7 @@
 
 use jvmti_bindings::sys::jvmti::jvmtiEventCallbacks;
 
-use crate::ffi::exit_helper::Released;
+use crate::ffi::exit_helper::ExitNatives;
 use crate::ffi::park_helper::ParkNatives;
 
 /// The functions that the JVM calls.
@@ -11,7 +11,7 @@ pub(crate) struct Callbacks {
     /// At events.
     pub(crate) events: jvmtiEventCallbacks,
     /// Before the release of a monitor.
-    pub(crate) released: Released,
+    pub(crate) exits: ExitNatives,
     /// At parks and unparks, and when synchronizers change their owners.
     pub(crate) parks: ParkNatives,
 }

@@ -19,8 +19,10 @@ pub(crate) use env::Env;
 pub(crate) use env::stack::{Frame, Frames};
 pub(crate) use env::threads::Waits;
 pub(crate) use event::Event;
-pub(crate) use exit_helper::{EXITS_CLASS, EXITS_METHOD, ExitHelper, WATCHING_EXITS_FILE};
-pub(crate) use helper::{Helper, SLOTS};
+pub(crate) use exit_helper::{
+    EXITS_CLASS, EXITS_METHOD, ExitHelper, ExitNatives, WATCHING_EXITS_FILE,
+};
+pub(crate) use helper::{Helper, MAX_SLOTS};
 pub(crate) use machine::{Environment, Vm, local_time};
 pub(crate) use memory::JvmText;
 pub(crate) use park_fields::ParkFields;

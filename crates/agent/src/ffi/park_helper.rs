@@ -10,8 +10,8 @@ use jvmti_bindings::sys::jni::{
 };
 
 use crate::ffi::env::Env;
-use crate::ffi::helper::{Helper, once};
-use crate::ffi::reference::Object;
+use crate::ffi::helper::{Arrays, Helper, MAX_SLOTS, once, with_unsafe_of};
+use crate::ffi::reference::{Class, Object};
 
 /// The internal name of the class.
 pub(crate) const PARKS_CLASS: &str = "java/locktrace/Parks";
@@ -22,9 +22,6 @@ pub(crate) const VIRTUAL_PARKS_CLASS: &str = "java/locktrace/VirtualParks";
 const CLASS_FILE: &[u8] = include_bytes!("../../helper/Parks.class");
 /// `helper/VirtualParks.java`, compiled likewise.
 const VIRTUAL_CLASS_FILE: &[u8] = include_bytes!("../../helper/VirtualParks.class");
-
-/// `JNI_VERSION_9`.
-const MODULES_SINCE: jint = 0x0009_0000;
 
 static HELPER: OnceLock<Option<ParkHelper>> = OnceLock::new();
 
@@ -55,18 +52,17 @@ unsafe impl Sync for ParkHelper {}
 
 impl ParkHelper {
     /// Returns the classes, which the first call defines; `None` if the JVM refuses them.
-    pub(crate) fn get(env: Env<'_>, natives: ParkNatives) -> Option<&'static Self> {
-        once(&HELPER, env, || Self::define(env, natives))
+    /// `neighbor` is a class of the package.
+    pub(crate) fn get(
+        env: Env<'_>,
+        neighbor: Class<'_>,
+        natives: ParkNatives,
+    ) -> Option<&'static Self> {
+        once(&HELPER, env, || Self::define(env, neighbor, natives))
     }
 
-    fn define(env: Env<'_>, natives: ParkNatives) -> Option<Self> {
+    fn define(env: Env<'_>, neighbor: Class<'_>, natives: ParkNatives) -> Option<Self> {
         let (native, jni) = env.jni()?;
-        // SAFETY: the interface is the current thread's.
-        let has_modules = unsafe { (native.GetVersion)(jni) } >= MODULES_SINCE;
-        let bytes = match has_modules {
-            true => with_internal_unsafe(CLASS_FILE),
-            false => CLASS_FILE.to_vec(),
-        };
         let method = |name: &'static CStr, signature: &'static CStr, function| JNINativeMethod {
             name: name.as_ptr(),
             signature: signature.as_ptr(),
@@ -88,14 +84,18 @@ impl ParkHelper {
             ),
         ];
         let name = c"java/locktrace/Parks";
-        // SAFETY: the native methods and the field have the types in the source.
+        let arrays = Arrays {
+            slots: (c"PARKED_ON", MAX_SLOTS),
+            table: None,
+        };
+        // SAFETY: `neighbor` is a class of the package; the native methods and the fields have the types
+        // in the source.
         unsafe {
-            let helper = Helper::define(env, name, &bytes, c"PARKED_ON", &natives)?;
+            let bytes = with_unsafe_of(env, neighbor.raw(), CLASS_FILE)?;
+            let helper = Helper::define(env, name, &bytes, arrays, &natives)?;
             let traced =
                 (native.GetStaticFieldID)(jni, helper.class(), c"traced".as_ptr(), c"Z".as_ptr());
-            let package = c"jdk.internal.misc";
-            let exported = !has_modules || env.export_to(helper.class(), package);
-            exported.then_some(Self {
+            Some(Self {
                 traced: NonNull::new(traced)?,
                 traces_virtual_threads: define_virtual(env, helper.class()),
                 helper,
@@ -147,26 +147,4 @@ unsafe fn define_virtual(env: Env<'_>, neighbor: jclass) -> bool {
     };
     env.clear_exception();
     defined
-}
-
-/// Returns the class file with the name of `Unsafe` from JDK 9 on in place of the old one.
-fn with_internal_unsafe(class: &[u8]) -> Vec<u8> {
-    // With its length in two bytes, as in the constant pool.
-    const OLD: &[u8] = b"\x00\x0fsun/misc/Unsafe";
-    const NEW: &[u8] = b"\x00\x18jdk/internal/misc/Unsafe";
-    let at = class.windows(OLD.len()).position(|bytes| bytes == OLD);
-    let parts =
-        at.and_then(|at| Some((class.get(..at)?, class.get(at.checked_add(OLD.len())?..)?)));
-    parts.map_or_else(Vec::new, |(before, after)| [before, NEW, after].concat())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn unsafe_has_another_name() {
-        let class = with_internal_unsafe(CLASS_FILE);
-        assert_eq!(class.len(), CLASS_FILE.len() + 9);
-    }
 }

@@ -66,7 +66,9 @@ fn enter(session: &Session, env: Env<'_>, thread: &mut Thread, object: Object<'_
         after_wait: recorded.is_in_wait,
         owner: LockOwner::NotKnown,
     });
-    if let Some(class) = &recorded.late_class
+    let late_class = recorded.late_class;
+    let late_class = late_class.filter(|_| session.exit_helper.is_some());
+    if let Some(class) = &late_class
         && class.wait_begins()
     {
         session.changes.add_doubtful(session, class);
@@ -78,7 +80,7 @@ fn enter(session: &Session, env: Env<'_>, thread: &mut Thread, object: Object<'_
         exits: is_watched.then(|| monitor.exits()),
         monitor,
         began_ns: time_ns,
-        late_class: recorded.late_class,
+        late_class,
     };
     // The end of an earlier wait was not seen: it is over.
     if let Some(earlier) = thread.waits_for.replace(wait) {
@@ -155,6 +157,17 @@ pub(crate) fn contended_exit(slot: usize, env: impl Fn(&Environment) -> Env<'_>)
             if let Some(monitor) = session.slots.get(slot) {
                 exit(session, env, thread, &monitor, Skip::Helper);
             }
+        })
+    });
+}
+
+/// The same for an object that the code has found in the table.
+pub(crate) fn contended_exit_of(object: Object<'_>, env: impl Fn(&Environment) -> Env<'_>) {
+    session::with(|session| {
+        let env = env(&session.environment);
+        let monitor = session.monitors.find(env, object)?;
+        session.with_thread(env, Some(Hook::Exit), |thread| {
+            exit(session, env, thread, &monitor, Skip::Helper);
         })
     });
 }

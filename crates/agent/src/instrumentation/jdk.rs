@@ -34,8 +34,8 @@ pub(super) fn locks_in_endless_loop(name: &[u8]) -> bool {
     LOCK_IN_ENDLESS_LOOPS.contains(&name)
 }
 
-/// Returns whether a loader is the boot loader, which `None` stands for, or that of the platform:
-/// their classes are never unloaded.
+/// Returns whether a loader is the boot loader, which `None` stands for, or the platform loader: their
+/// classes are never unloaded.
 pub(super) fn is_of_jdk(env: Env<'_>, loader: Option<Object<'_>>) -> bool {
     let Some(loader) = loader else { return true };
     let Some(class) = env.class_of(loader) else {

@@ -41,8 +41,8 @@ const MAX_LOOK_UPS: u32 = 8;
 struct Contention {
     /// The number of threads between contended enter and contended entered.
     contenders: u32,
-    /// The slot in which instrumented code finds the object.
-    slot: Option<u8>,
+    /// The place in which instrumented code finds the object.
+    slot: Option<u16>,
 }
 
 impl Monitor {
@@ -114,7 +114,7 @@ impl Monitor {
         let slot = {
             let mut contention = self.contention();
             contention.contenders = contention.contenders.saturating_add(1);
-            contention.slot = contention.slot.or_else(|| slots.take(self));
+            contention.slot = contention.slot.or_else(|| slots.take(self, self.hash));
             contention.slot
         };
         // Even if there are other contenders: they may not have shown it yet.

@@ -4,7 +4,7 @@ pub(crate) mod permits;
 pub(crate) mod synchronizers;
 pub(crate) mod thread_state;
 
-use crate::ffi::{Env, Object, ParkFields, ParkHelper, ParkNatives};
+use crate::ffi::{Class, Env, Object, ParkFields, ParkHelper, ParkNatives};
 use crate::parks::permits::Permits;
 use crate::parks::synchronizers::Synchronizers;
 
@@ -19,9 +19,10 @@ pub(crate) struct Parks {
 
 impl Parks {
     /// Returns `None` if parks cannot be traced with the JVM's class library.
-    pub(crate) fn new(env: Env<'_>, natives: ParkNatives) -> Option<Self> {
+    /// `neighbor` is a class of the package of the agent's helpers.
+    pub(crate) fn new(env: Env<'_>, neighbor: Class<'_>, natives: ParkNatives) -> Option<Self> {
         let fields = ParkFields::find(env)?;
-        let helper = ParkHelper::get(env, natives)?;
+        let helper = ParkHelper::get(env, neighbor, natives)?;
         Some(Self {
             fields,
             synchronizers: Synchronizers::new(&helper.helper),

@@ -52,7 +52,7 @@ impl Synchronizer {
 }
 
 /// The synchronizers with a slot, by identity hash.
-type WithSlots = HashMap<u32, (u8, Arc<Synchronizer>)>;
+type WithSlots = HashMap<u32, (u16, Arc<Synchronizer>)>;
 
 /// The synchronizers that threads are parked on.
 #[derive(Debug)]
@@ -105,7 +105,7 @@ impl Synchronizers {
         Some(synchronizer)
     }
 
-    fn find_or_add(&self, hash: u32) -> Option<(u8, Arc<Synchronizer>)> {
+    fn find_or_add(&self, hash: u32) -> Option<(u16, Arc<Synchronizer>)> {
         let mut with_slots = self.lock();
         if let Some((slot, synchronizer)) = with_slots.get(&hash) {
             synchronizer.parked.fetch_add(1, Relaxed);
@@ -116,14 +116,14 @@ impl Synchronizers {
             parked: AtomicU32::new(1),
             acquired_ns: AtomicU64::new(0),
         });
-        let slot = self.slots.take(&synchronizer).or_else(|| {
+        let slot = self.slots.take(&synchronizer, hash).or_else(|| {
             // Takes the slot of one that nobody is parked on and whose owner has not released it.
             let mut all = with_slots.iter();
             let unused = all.find(|(_, (_, other))| other.parked.load(Relaxed) == 0);
             let (&unused, &(slot, _)) = unused?;
             with_slots.remove(&unused);
             self.slots.give_back(slot);
-            self.slots.take(&synchronizer)
+            self.slots.take(&synchronizer, hash)
         })?;
         with_slots.insert(hash, (slot, Arc::clone(&synchronizer)));
         Some((slot, synchronizer))

@@ -46,6 +46,15 @@ pub(crate) enum Moment {
     JvmRuns,
 }
 
+/// What a trace has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// All that the JVM lets an agent see.
+    All,
+    /// Waits for monitors, for which no class is changed or defined.
+    Waits,
+}
+
 /// The state of one trace. Hooks use it as long as they see it in [`SESSION`].
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -101,10 +110,15 @@ pub(crate) fn start(
     options: &Options,
     callbacks: &Callbacks,
     moment: Moment,
+    extent: Extent,
 ) -> Result<bool, StartError> {
     let threads = Threads::new(env);
-    let exit_helper = ExitHelper::get(env, callbacks.released);
-    let parks = Parks::new(env, callbacks.parks);
+    let exit_helper = match extent {
+        Extent::All => ExitHelper::get(env, callbacks.exits),
+        Extent::Waits => None,
+    };
+    let neighbor = exit_helper.and_then(ExitHelper::exits);
+    let parks = neighbor.and_then(|neighbor| Parks::new(env, neighbor, callbacks.parks));
     let capabilities = match parks {
         Some(_) => CAPABILITIES,
         None => CAPABILITIES.union(Capabilities::WITHOUT_PARKS),
@@ -128,13 +142,17 @@ pub(crate) fn start(
         report: None,
         used: Used::default(),
     })?;
+    let watch = Watch::default();
+    if exit_helper.is_none() {
+        watch.turn_on(false);
+    }
     let session = Arc::new(Session {
         threads,
         monitors: Monitors::default(),
         methods: Methods::default(),
         slots: Slots::new(exit_helper.map(|helper| &helper.monitors)),
         exit_helper,
-        watch: Watch::default(),
+        watch,
         instrumentation: Instrumentation::new(
             options.filter.clone(),
             parks.as_ref(),

@@ -78,6 +78,10 @@ pub(crate) enum AgentError {
     NoEvents(u32),
     #[error("process {0} cannot write the trace: its standard error says why")]
     File(u32),
+    #[error(
+        "process {0} has loaded another copy of the agent before, and only that one can trace it: use {1}"
+    )]
+    OtherCopy(u32, String),
     #[error("process {0} cannot load the agent (code {1}): its standard error may say why")]
     Code(u32, i32),
 }
@@ -104,6 +108,13 @@ cause!(Usage: OptionError);
 pub(crate) fn attach(arguments: &AttachArguments) -> outcome::Result<Outcome> {
     let pid = arguments.agent.pid;
     let options = options(&arguments.options)?;
+    let debugger = Process::find(pid)?.mapped_file(|file| file.ends_with("/libjdwp.so"));
+    if debugger.is_some() {
+        output::complain(&format_args!(
+            "process {pid} can be debugged: HotSpot removes breakpoints from classes whose code an agent \
+             changes"
+        ));
+    }
     load(&arguments.agent, &options)?;
     let trace = process::trace_of(pid)?;
     let mut out = output::machine();
@@ -160,9 +171,19 @@ fn load(arguments: &AgentArguments, options: &str) -> outcome::Result<()> {
         agent_result::TRACED_ALREADY => Err(AgentError::TracedAlready(pid).into()),
         agent_result::NOT_TRACED => Err(AgentError::NotTraced(pid).into()),
         agent_result::JVM => Err(AgentError::NoEvents(pid).into()),
+        agent_result::OTHER_COPY => Err(AgentError::OtherCopy(pid, other_copy(pid, name)).into()),
         agent_result::FILE => Err(AgentError::File(pid).into()),
         code => Err(AgentError::Code(pid, code).into()),
     }
+}
+
+/// How to name the copy of the library that the process has loaded first.
+fn other_copy(pid: u32, this: &str) -> String {
+    let process = Process::find(pid).ok();
+    let file = process.and_then(|process| {
+        process.mapped_file(|file| file != this && file.contains("liblocktrace"))
+    });
+    file.map_or_else(|| "that".to_owned(), |file| format!("--agent {file}"))
 }
 
 /// The agent's library, under a name that does not depend on the working directory.

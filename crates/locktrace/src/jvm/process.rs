@@ -110,6 +110,15 @@ impl Process {
         fs::metadata(&self.directory).map_or(0, |metadata| metadata.uid())
     }
 
+    /// The first file that it has mapped and that is wanted, under the name that it has there.
+    pub(crate) fn mapped_file(&self, is_wanted: impl Fn(&str) -> bool) -> Option<String> {
+        let maps = fs::read_to_string(self.directory.join("maps")).ok()?;
+        let mut files = maps
+            .lines()
+            .filter_map(|line| line.find('/').map(|at| &line[at..]));
+        files.find(|file| is_wanted(file)).map(str::to_owned)
+    }
+
     /// `SIGQUIT` does not end it.
     pub(crate) fn handles_quit(&self) -> bool {
         const QUIT: u64 = 1 << (3 - 1);

@@ -18,6 +18,18 @@ impl<'a> Env<'a> {
         unsafe { Object::new((native.GetSuperclass)(env, class.raw())) }
     }
 
+    /// Returns whether the boot loader, or the one of the application, finds a class.
+    pub(crate) fn has_class(self, name: &CStr) -> bool {
+        let Some((native, env)) = self.jni() else {
+            return false;
+        };
+        // SAFETY: the text is NUL-terminated; what fails leaves an exception, which is cleared.
+        let class = unsafe { Object::new((native.FindClass)(env, name.as_ptr())) };
+        self.clear_exception();
+        class.inspect(|&class| self.delete(class));
+        class.is_some()
+    }
+
     /// Returns the loader of a class; `None` for the boot loader.
     pub(crate) fn loader(self, class: Class<'_>) -> Option<Object<'a>> {
         let mut loader = ptr::null_mut();

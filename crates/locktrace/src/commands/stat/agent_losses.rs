@@ -10,7 +10,7 @@ pub(crate) const MEANINGS: [(Counter, &str); 9] = [
     ),
     (
         Counter::UnseenContenders,
-        "waits that their owners did not notice: more than 64 locks were waited for",
+        "waits that their owners did not notice: too many locks were waited for at once",
     ),
     (
         Counter::UnwatchedEnters,
