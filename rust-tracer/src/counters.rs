@@ -77,7 +77,7 @@ pub struct AgentCounts {
     pub classes_to_change: Count,
     /// Those of them that are done with.
     pub classes_done: Count,
-    /// Classes of the JDK that were changed since threads waited in them.
+    /// Classes that were changed since threads waited in them.
     pub late_classes: Count,
     /// Time that changes took while the application ran, in nanoseconds.
     pub class_change_ns: Count,
@@ -85,7 +85,7 @@ pub struct AgentCounts {
     pub longest_class_change_ns: Count,
     /// Methods that do not report all their releases.
     pub untold_methods: Count,
-    /// Classes that could not be changed.
+    /// Classes that could not be changed, or were too many.
     pub refused_classes: Count,
     /// Contended exits that may be inner ones.
     pub ambiguous_exits: Count,

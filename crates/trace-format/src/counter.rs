@@ -183,7 +183,8 @@ counters! {
     /// Of an agent: methods that it could not instrument to report all their releases of monitors, such as native ones.
     UntoldMethods = 46, "untold_methods";
 
-    /// Of an agent: classes whose instrumented versions the JVM refused.
+    /// Of an agent: classes whose instrumented versions the JVM refused, or that were too many to be changed while the
+    /// application runs.
     RefusedClasses = 47, "refused_classes";
 
     /// Of an agent: contended exits from within other code that may own the same monitor, so that the thread may have
@@ -219,7 +220,7 @@ counters! {
     /// Of an agent: those of them that are done with: changed, unloaded or refused.
     ClassesDone = 56, "classes_done";
 
-    /// Of an agent: classes of the JDK that it changed since threads waited in them.
+    /// Of an agent: classes that it changed since threads waited in them: of the JDK, or before their turn.
     LateClasses = 57, "late_classes";
 
     /// Of an agent: time that the JVM took to change classes while the application ran, in nanoseconds. All threads

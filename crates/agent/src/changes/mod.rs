@@ -20,7 +20,6 @@ use std::time::Duration;
 
 use crate::changes::pace::{Batch, Pace};
 use crate::ffi::{Env, WeakObject};
-use crate::instrumentation::MAX_BATCH;
 use crate::instrumentation::late::LateClass;
 use crate::monitors::Monitor;
 use crate::session::Session;
@@ -35,6 +34,8 @@ const CREDIT_OF_LATE: Duration = Duration::from_secs(20);
 /// The changes that are still to be made.
 #[derive(Debug)]
 pub(crate) struct Changes {
+    /// Whether the JVM changes many classes in the time that it takes for one.
+    pub(crate) has_one_walk: bool,
     /// Relaxed: what it guards is read and written under the mutex afterwards and before.
     is_running: AtomicBool,
     /// Held for a few instructions, never while the JVM is called.
@@ -58,14 +59,19 @@ struct Queue {
     late_changes: usize,
 }
 
-impl Default for Changes {
-    fn default() -> Self {
+/// The most monitors whose owners are to be looked up.
+const MAX_UNSEEN: usize = 64;
+
+impl Changes {
+    /// `has_one_walk`: see [`Batch::new`].
+    pub(crate) fn new(has_one_walk: bool) -> Self {
         Self {
+            has_one_walk,
             is_running: AtomicBool::new(false),
             queue: Mutex::new(Queue {
                 loaded: VecDeque::new(),
                 pace: Pace::new(SHARE_OF_LOADED, Duration::ZERO),
-                batch: Batch::up_to(MAX_BATCH),
+                batch: Batch::new(has_one_walk),
                 doubtful: Vec::new(),
                 late: Vec::new(),
                 unseen: Vec::new(),
@@ -74,12 +80,7 @@ impl Default for Changes {
             }),
         }
     }
-}
 
-/// The most monitors whose owners are to be looked up.
-const MAX_UNSEEN: usize = 64;
-
-impl Changes {
     fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use crate::instrumentation::MAX_BATCH;
+
 /// When the next operation may begin: at most a share of the time is taken by operations.
 #[derive(Debug)]
 pub(crate) struct Pace {
@@ -43,17 +45,19 @@ impl Pace {
 const SHORT: Duration = Duration::from_millis(10);
 const LONG: Duration = Duration::from_millis(20);
 
-/// How many classes are changed at once. Up to JDK 11 each class costs the JVM a walk over all classes,
-/// later each operation does.
+/// How many classes are changed at once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Batch {
     len: usize,
-    max: usize,
+    min: usize,
 }
 
 impl Batch {
-    pub(crate) const fn up_to(max: usize) -> Self {
-        Self { len: 1, max }
+    /// Returns the first one. Up to JDK 11 each class costs the JVM a walk over all classes, later each
+    /// operation does (`has_one_walk`), so that a few large ones stop it for less time.
+    pub(crate) fn new(has_one_walk: bool) -> Self {
+        let min = if has_one_walk { MAX_BATCH } else { 1 };
+        Self { len: min, min }
     }
 
     pub(crate) fn len(self) -> usize {
@@ -63,9 +67,9 @@ impl Batch {
     /// Adapts to the time that an operation on `len` classes took.
     pub(crate) fn took(&mut self, len: usize, duration: Duration) {
         if duration > LONG {
-            self.len = (self.len / 2).max(1);
+            self.len = (self.len / 2).max(self.min);
         } else if duration < SHORT && len >= self.len {
-            self.len = self.len.saturating_mul(2).min(self.max);
+            self.len = self.len.saturating_mul(2).min(MAX_BATCH);
         }
     }
 }
@@ -97,7 +101,7 @@ mod tests {
 
     #[test]
     fn stops_stay_short() {
-        let mut batch = Batch::up_to(32);
+        let mut batch = Batch::new(false);
         for expected in [2, 4, 8, 16, 32, 32] {
             batch.took(batch.len(), Duration::from_millis(1));
             assert_eq!(batch.len(), expected);
@@ -109,5 +113,12 @@ mod tests {
             batch.took(batch.len(), Duration::from_millis(50));
             assert_eq!(batch.len(), expected);
         }
+    }
+
+    #[test]
+    fn operations_that_cost_the_same_are_few() {
+        let mut batch = Batch::new(true);
+        batch.took(32, Duration::from_millis(50));
+        assert_eq!(batch.len(), 32);
     }
 }

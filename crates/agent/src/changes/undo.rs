@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::changes::SHARE_OF_LOADED;
 use crate::changes::pace::{Batch, Pace};
 use crate::ffi::{Environment, WeakObject};
-use crate::instrumentation::{self, ChangedClasses, MAX_BATCH};
+use crate::instrumentation::{self, ChangedClasses};
 
 /// What an ended trace has changed and nobody has undone yet.
 static LEFT: Mutex<Option<Arc<ChangedClasses>>> = Mutex::new(None);
@@ -23,18 +23,18 @@ pub(crate) fn take_over() -> Option<Arc<ChangedClasses>> {
 
 /// Begins to undo the changes of a trace that has ended, a few at a time, unless another trace takes
 /// them over. The environment is disposed of afterwards.
-pub(crate) fn begin(environment: Environment, changed: Arc<ChangedClasses>) {
+pub(crate) fn begin(environment: Environment, changed: Arc<ChangedClasses>, has_one_walk: bool) {
     *left() = Some(Arc::clone(&changed));
     let vm = environment.vm();
     let thread = thread::Builder::new().name("locktrace-classes".to_owned());
     // Without a thread the classes stay as they are: the calls in them do nothing.
-    let _ = thread.spawn(move || vm.attached(|| undo(&environment, &changed)));
+    let _ = thread.spawn(move || vm.attached(|| undo(&environment, &changed, has_one_walk)));
 }
 
-fn undo(environment: &Environment, changed: &Arc<ChangedClasses>) {
+fn undo(environment: &Environment, changed: &Arc<ChangedClasses>, has_one_walk: bool) {
     let Some(env) = environment.env() else { return };
     let mut pace = Pace::new(SHARE_OF_LOADED, Duration::ZERO);
-    let mut batch = Batch::up_to(MAX_BATCH);
+    let mut batch = Batch::new(has_one_walk);
     let mut classes = instrumentation::loaded_of(env, changed).into_iter();
     let is_left = || {
         left()

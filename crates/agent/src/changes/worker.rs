@@ -135,21 +135,26 @@ fn may_lock(env: Env<'_>, method: Method<'_>, object: Object<'_>) -> bool {
 
 /// Changes classes in which threads wait: all at once if that takes the JVM no longer than one.
 fn change_late(session: &Session, env: Env<'_>) {
+    let counts = &session.runtime().agent_counts;
     let classes = {
         let mut queue = session.changes.queue();
         if queue.late.is_empty() || !queue.late_pace.wait().is_zero() {
             return;
         }
         let rest = (MAX_LATE as usize).saturating_sub(queue.late_changes);
+        let beyond = queue.late.len().saturating_sub(rest);
+        counts.refused_classes.add(beyond as u64);
         queue.late.truncate(rest);
-        let len = match session.changes_many_at_once {
+        let len = match session.changes.has_one_walk {
             true => queue.late.len(),
             false => queue.late.len().min(1),
         };
         queue.late_changes = queue.late_changes.saturating_add(len);
         queue.late.drain(..len).collect::<Vec<_>>()
     };
-    let counts = &session.runtime().agent_counts;
+    if classes.is_empty() {
+        return;
+    }
     let begin = Instant::now();
     session.instrumentation.change_late(env, &classes, counts);
     let duration = count(counts, begin);
@@ -168,6 +173,7 @@ fn change_loaded(session: &Session, env: Env<'_>) {
     };
     let len = classes.len();
     let counts = &session.runtime().agent_counts;
+    let classes = session.instrumentation.unchanged(env, classes);
     let begin = Instant::now();
     let refused = instrumentation::change(env, classes, |_| {});
     let duration = count(counts, begin);
@@ -176,6 +182,9 @@ fn change_loaded(session: &Session, env: Env<'_>) {
     let mut queue = session.changes.queue();
     queue.pace.spend(duration);
     queue.batch.took(len, duration);
+    session
+        .instrumentation
+        .set_changes_loaded(!queue.loaded.is_empty());
 }
 
 /// Counts the duration of a change that has ended, and returns it.

@@ -1,4 +1,5 @@
-//! Classes of the JDK that are changed once threads wait in their code.
+//! Classes that are changed once threads wait in their code: those of the JDK, and those of an
+//! application whose turn has not come yet.
 
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,7 +22,7 @@ const IN_DOUBT: u8 = 1;
 /// It is to be changed, or was.
 const CHANGED: u8 = 2;
 
-/// A class of the JDK in whose code threads have waited.
+/// A class in whose code threads have waited, and that was not changed then.
 ///
 /// Relaxed throughout: guards no other memory. An update that is seen late only delays the change.
 #[derive(Debug)]
@@ -133,6 +134,13 @@ impl LateClasses {
         }
         let known = classes.get(&(name.into(), loader));
         known.is_some_and(|class| class.is_changed())
+    }
+
+    /// Notes that a class was changed.
+    pub(super) fn change(&self, key: &ClassKey) {
+        if let Some(class) = self.0.pin().get(key) {
+            class.state.store(CHANGED, Relaxed);
+        }
     }
 
     /// Forgets all classes. No hook uses them any more.

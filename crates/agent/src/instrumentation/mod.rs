@@ -90,6 +90,8 @@ pub(crate) struct Instrumentation {
     park_hooks: Option<ParkHooks<'static>>,
     changed: Arc<ChangedClasses>,
     late: LateClasses,
+    /// Whether classes that were loaded before are still being changed. Relaxed: guards no other memory.
+    changes_loaded: AtomicBool,
     /// Relaxed: guards no other memory.
     last_site: AtomicU32,
     /// Whether releases are looked at. Relaxed: only the thread that sets it, which then retransforms
@@ -166,6 +168,7 @@ impl Instrumentation {
         if changed.len() > MAX_CLASSES {
             changed.clear();
         }
+        self.late.change(&key);
         changed.insert(key, methods);
         Some(class)
     }
@@ -273,11 +276,27 @@ impl Instrumentation {
         }
         let loader = env.loader(class);
         let key = (name.into(), loader_id(env, loader));
-        let is_of_jdk = is_of_jdk(env, loader);
+        // One of the application is changed before its turn.
+        let has_turn = self.changes_loaded.load(Relaxed) && !self.changed.pin().contains_key(&key);
+        let is_waited_for = has_turn || is_of_jdk(env, loader);
         loader.inspect(|&loader| env.delete(loader));
         let is_late =
-            is_of_jdk && env.is_modifiable(class) && env.with_constants(class, may_be_merged);
+            is_waited_for && env.is_modifiable(class) && env.with_constants(class, may_be_merged);
         is_late.then(|| self.late.get(env, key, class))?
+    }
+
+    /// Returns those of the loaded classes that were not changed before their turn.
+    pub(crate) fn unchanged(&self, env: Env<'_>, classes: Vec<WeakObject>) -> Vec<WeakObject> {
+        let is_unchanged = |class: &WeakObject| {
+            env.strong(class).is_some_and(|class| {
+                let (name, loader) = key_of(env, class);
+                env.delete(class);
+                !self.late.is_changed(&name, loader)
+            })
+        };
+        let (unchanged, others): (Vec<_>, Vec<_>) = classes.into_iter().partition(is_unchanged);
+        others.into_iter().for_each(|class| env.delete_weak(class));
+        unchanged
     }
 
     /// Changes classes in which threads wait, as one operation.
@@ -288,6 +307,11 @@ impl Instrumentation {
         let changed = (classes.len() as u64).saturating_sub(refused);
         counts.late_classes.add(changed);
         classes.into_iter().for_each(|class| env.delete(class));
+    }
+
+    /// Says whether classes that were loaded before are still being changed.
+    pub(crate) fn set_changes_loaded(&self, changes: bool) {
+        self.changes_loaded.store(changes, Relaxed);
     }
 
     /// Has releases looked at from now on. Returns `false` if the JVM refuses.

@@ -70,8 +70,6 @@ pub(crate) struct Session {
     pub(crate) parks: Option<Parks>,
     pub(crate) instrumentation: Instrumentation,
     pub(crate) changes: Changes,
-    /// Whether the JVM changes many classes in the time that it takes for one.
-    pub(crate) changes_many_at_once: bool,
     /// The most frames of a call chain.
     pub(crate) max_frames: u16,
     pub(crate) budget: Budget,
@@ -158,8 +156,7 @@ pub(crate) fn start(
             parks.as_ref(),
             undo::take_over(),
         ),
-        changes: Changes::default(),
-        changes_many_at_once: java_version(env) > 11,
+        changes: Changes::new(java_version(env) > 11),
         parks,
         max_frames: options.chains,
         budget: Budget::new(options.sample),
@@ -186,6 +183,7 @@ pub(crate) fn start(
             }
             Moment::JvmRuns => {
                 counts.classes_to_change.add(classes.len() as u64);
+                session.instrumentation.set_changes_loaded(true);
                 session.changes.add_loaded(&session, classes);
             }
         }
@@ -308,7 +306,7 @@ impl Session {
             self.monitors.free_all(env);
             self.changes.free_all(env);
             let changed = self.instrumentation.end(env);
-            undo::begin(self.environment, changed);
+            undo::begin(self.environment, changed, self.changes.has_one_walk);
         }
     }
 }

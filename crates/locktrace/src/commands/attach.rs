@@ -1,7 +1,7 @@
 //! Loads the agent into a JVM that runs, and ends its trace.
 
 use std::env;
-use std::io::Write;
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -31,6 +31,10 @@ Examples:
 pub(crate) struct AttachArguments {
     #[command(flatten)]
     pub(crate) agent: AgentArguments,
+
+    /// Wait until loaded classes are changed, as is done on a terminal, where that is shown
+    #[arg(long)]
+    pub(crate) wait: bool,
 
     /// Options of the agent
     #[arg(last = true, value_name = "OPTION")]
@@ -120,8 +124,10 @@ pub(crate) fn attach(arguments: &AttachArguments) -> outcome::Result<Outcome> {
     let mut out = output::machine();
     writeln!(out, "Tracing process {pid} to {}", trace.display())?;
     out.flush()?;
-    attach_progress::show(&trace, pid, &mut out)?;
-    out.flush()?;
+    if arguments.wait || io::stderr().is_terminal() {
+        attach_progress::show(&trace, pid, &mut out)?;
+        out.flush()?;
+    }
     Ok(Outcome::Complete)
 }
 

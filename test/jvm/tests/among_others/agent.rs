@@ -102,7 +102,12 @@ fn check_owners_are_known(setting: &str, run: &Run, from_ns: u64) {
     let share = known_ns as f64 / (known_ns + unknown_ns) as f64;
     assert!(share >= 0.95, "{setting}: {share}");
     let late = summary.tracer_value(Counter::LateClasses).unwrap_or(0);
-    assert!((1..=4).contains(&late), "{setting}: {late} late classes");
+    // A stream of later versions has a lock of `java.util.concurrent`.
+    let least = u64::from(!setting.starts_with("stream"));
+    assert!(
+        (least..=4).contains(&late),
+        "{setting}: {late} late classes"
+    );
 }
 
 /// Code that releases a monitor looks at a few objects one by one, and looks up the others.
@@ -323,7 +328,7 @@ fn a_second_copy_is_refused() {
 fn attached_as_often_as_one_likes() {
     const ROUNDS: usize = 20;
     on_each_version(|jdk| {
-        let mut jvm = Jvm::untraced(jdk, &["scenarios.EndlessContention"]).start();
+        let mut jvm = Jvm::untraced(jdk, &["scenarios.NanConstant"]).start();
         let directory = scratch_directory("again");
         jvm.await_line("running");
         for round in 1..=ROUNDS {
@@ -380,7 +385,7 @@ fn check_owners(trace: &Path) {
 
 fn attach(jvm: &RunningJvm, trace: &Path) -> Finished {
     let options = format!("file={}", trace.display());
-    ask(jvm, "attach", &["--", &options])
+    ask(jvm, "attach", &["--wait", "--", &options])
 }
 
 fn detach(jvm: &RunningJvm) -> Finished {

@@ -26,7 +26,7 @@ pub(crate) const MEANINGS: [(Counter, &str); 9] = [
     ),
     (
         Counter::RefusedClasses,
-        "classes without instrumented releases: the JVM did not let them be changed",
+        "classes without instrumented releases: the JVM refused them, or they were too many",
     ),
     (
         Counter::AmbiguousExits,
