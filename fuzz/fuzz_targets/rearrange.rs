@@ -193,6 +193,7 @@ impl Arrival {
                 owner: java_thread(owner),
                 continued,
                 chain: ChainId(chain.into()),
+                monitor: false,
             }),
             What::ParkEnd {
                 reason,
@@ -207,6 +208,7 @@ impl Arrival {
                 unpark_elsewhere: domain_of_permit(permit) != lock,
                 owner: java_thread(owner),
                 safepoint_ns: 0,
+                monitor: false,
             }),
             What::Unpark {
                 target,
@@ -230,6 +232,7 @@ impl Arrival {
                     owner: java_thread(owner),
                     interrupt: false,
                     never_acquired: false,
+                    waiters: 0,
                     chain: ChainId(chain.into()),
                 })
             }

@@ -89,6 +89,7 @@ fn park_events(criterion: &mut Criterion) {
                 chain: 1,
                 interrupt: false,
                 never_acquired: false,
+                waiters: 0,
             };
             // SAFETY: the tracer is used by this thread only, here and below.
             unsafe { lct_unpark(tracer.as_deref_mut(), &unpark) };
@@ -102,6 +103,7 @@ fn park_events(criterion: &mut Criterion) {
                 chain: 2,
                 timeout_kind: LCT_TIMEOUT_NONE,
                 continued: false,
+                monitor: false,
             };
             // SAFETY: see above.
             unsafe { lct_park_begin(tracer.as_deref_mut(), &begin) };
@@ -113,6 +115,7 @@ fn park_events(criterion: &mut Criterion) {
                 permit,
                 reason: LCT_PARK_UNPARKED,
                 unpark_elsewhere: false,
+                monitor: false,
             };
             // SAFETY: see above.
             unsafe { lct_park_end(tracer.as_deref_mut(), &end) };

@@ -100,6 +100,21 @@
 #define LCT_HOOK_ACQUIRE 6
 
 /*
+ A kind of hook: writes the begin of a wait in `Object.wait`.
+ */
+#define LCT_HOOK_WAIT_BEGIN 7
+
+/*
+ A kind of hook: writes the end of a wait in `Object.wait`.
+ */
+#define LCT_HOOK_WAIT_END 8
+
+/*
+ A kind of hook: writes a notification.
+ */
+#define LCT_HOOK_NOTIFY 9
+
+/*
  For `LctParkBegin::timeout_kind`: the thread parks without a timeout.
  */
 #define LCT_TIMEOUT_NONE 0
@@ -553,6 +568,10 @@ typedef struct LctParkBegin {
    The thread is still in the blocker's queue since its previous park.
    */
   bool continued;
+  /*
+   The thread waits in `Object.wait`, for a notification of the blocker.
+   */
+  bool monitor;
 } LctParkBegin;
 
 /*
@@ -576,7 +595,8 @@ typedef struct LctParkEnd {
    */
   uint64_t owner;
   /*
-   The permit consumed, 0 for none.
+   The permit consumed, 0 for none; in `Object.wait`, what `lct_notification_permit` returns for
+   the notification.
    */
   uint32_t permit;
   /*
@@ -588,6 +608,10 @@ typedef struct LctParkEnd {
    thread, not in the order of the blocker.
    */
   bool unpark_elsewhere;
+  /*
+   The begin was of `Object.wait`.
+   */
+  bool monitor;
 } LctParkEnd;
 
 /*
@@ -603,7 +627,7 @@ typedef struct LctUnpark {
    */
   uint64_t time_ns;
   /*
-   `Thread.getId()` of the other thread.
+   `Thread.getId()` of the other thread, 0 where `Object.notifyAll` notifies all that wait.
    */
   uint64_t target;
   /*
@@ -611,7 +635,7 @@ typedef struct LctUnpark {
    */
   uint64_t owner;
   /*
-   The permit given, 0 if the target had one.
+   The permit given, 0 if the target had one, and in a notification.
    */
   uint32_t permit;
   /*
@@ -634,6 +658,10 @@ typedef struct LctUnpark {
    The blocker is a semaphore of which the thread has never acquired a permit.
    */
   bool never_acquired;
+  /*
+   In a notification: how many threads waited in `Object.wait`; otherwise 0.
+   */
+  uint32_t waiters;
 } LctUnpark;
 
 /*
@@ -1087,6 +1115,12 @@ void lct_count_owner_samples(const struct LctRuntime *runtime,
  `runtime` comes from `lct_start`.
  */
 struct LctNumber lct_park_number(const struct LctRuntime *runtime, uint64_t key);
+
+/*
+ Returns the permit by which the end of a wait in `Object.wait` names the notification with this
+ sequence number; 0 for 0.
+ */
+uint32_t lct_notification_permit(uint64_t sequence);
 
 /*
  Notes that the thread parks.

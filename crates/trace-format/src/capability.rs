@@ -42,6 +42,9 @@ impl Capabilities {
     /// The allocation sites of locks are [recorded](crate::LockSite), as far as they are known.
     pub const LOCK_SITES: Self = Self(1 << 14);
 
+    /// Waits in `Object.wait` are recorded, each with the notification that ended it, if one did.
+    pub const OBJECT_WAITS: Self = Self(1 << 15);
+
     /// The bit of the file header's flags that is not a capability.
     const NOT_CAPABILITIES: u16 = 1;
 
@@ -80,6 +83,7 @@ impl Capabilities {
             (Self::THREAD_TIMES, "thread-times"),
             (Self::OWNER_SAMPLES, "owner-samples"),
             (Self::LOCK_SITES, "lock-sites"),
+            (Self::OBJECT_WAITS, "object-waits"),
         ];
         let named = known
             .into_iter()

@@ -310,6 +310,24 @@ counters! {
 
     /// The longest of these stops, in nanoseconds.
     LockSiteLongestStopNs = 88, "lock_site_longest_stop_ns";
+
+    /// Runs of the hook of wait begin, interrupted ones excluded.
+    WaitBeginHooks = 90, "wait_begin_hooks";
+
+    /// Cycles spent in [`WaitBeginHooks`](Self::WaitBeginHooks).
+    WaitBeginCycles = 91, "wait_begin_cycles";
+
+    /// Runs of the hook of wait end, interrupted ones excluded.
+    WaitEndHooks = 92, "wait_end_hooks";
+
+    /// Cycles spent in [`WaitEndHooks`](Self::WaitEndHooks).
+    WaitEndCycles = 93, "wait_end_cycles";
+
+    /// Runs of the hook of notification, interrupted ones excluded.
+    NotifyHooks = 94, "notify_hooks";
+
+    /// Cycles spent in [`NotifyHooks`](Self::NotifyHooks).
+    NotifyCycles = 95, "notify_cycles";
 }
 
 impl Counter {
@@ -372,6 +390,12 @@ hooks! {
     Unpark = 5, "unpark", UnparkHooks, UnparkCycles;
     /// Notes the begin of a hold; writes no event.
     Acquire = 6, "acquire", AcquireHooks, AcquireCycles;
+    /// Writes the begin of a wait in `Object.wait`.
+    WaitBegin = 7, "wait begin", WaitBeginHooks, WaitBeginCycles;
+    /// Writes the end of a wait in `Object.wait`.
+    WaitEnd = 8, "wait end", WaitEndHooks, WaitEndCycles;
+    /// Writes a notification.
+    Notify = 9, "notify", NotifyHooks, NotifyCycles;
 }
 
 /// Appends one pair to a payload.

@@ -29,7 +29,8 @@ pub const MAGIC: [u8; 8] = *b"\x89LCT\r\n\x1a\n";
 /// | 4 | the owner in each contended enter, the hold in each contended exit, releases of synchronizers, lost numbers in a row, the stacks of threads, the producer's capabilities, and why a trace ended |
 /// | 5 | samples of the stacks of owners |
 /// | 6 | where locks were allocated |
-pub const VERSION: u16 = 6;
+/// | 7 | waits in `Object.wait`, and notifications |
+pub const VERSION: u16 = 7;
 /// The oldest version that can be read.
 pub const OLDEST_VERSION: u16 = 1;
 

@@ -80,6 +80,19 @@ ids! {
     /// 3.2, "Conditional waiting").
     ForwardRef: u64;
 
-    /// A permit given to a thread, numbered for each thread by itself.
+    /// A permit given to a thread, numbered for each thread by itself, or the permit of a
+    /// [notification](Self::of_notification).
     Permit: u32;
+}
+
+impl Permit {
+    /// Returns the permit of the notification with this sequence number: its lower 32 bits, or 1 if
+    /// these are 0.
+    #[inline]
+    pub const fn of_notification(sequence: u64) -> Self {
+        match sequence as u32 {
+            0 => Self(1),
+            number => Self(number),
+        }
+    }
 }

@@ -10,8 +10,9 @@ use support::{events, segment};
 use trace_format::chunk::{self, ChunkHeader, ChunkKind, HEADER_LEN};
 use trace_format::{
     Capabilities, Chunk, ChunkWriter, Counter, Damage, EndReason, Event, FileHeader, Freeze,
-    HeaderError, HookPart, JavaThreadId, LockId, LostNumbers, Malformed, SegmentDecoder,
-    SkipReason, SystemRecord, ThreadId, ThreadRename, ThreadTimes, TraceReader, varint,
+    HeaderError, HookPart, JavaThreadId, LockId, LostNumbers, Malformed, ParkBegin, ParkEnd,
+    SegmentDecoder, SkipReason, SystemRecord, ThreadId, ThreadRename, ThreadTimes, TraceReader,
+    Unpark, varint,
 };
 
 /// Number of events chunks in [`trace`].
@@ -212,10 +213,10 @@ fn foreign_files_are_named() {
     insta::assert_snapshot!(error(&header(false)[..30]), @"the trace ends inside its header: expected 39 bytes, found 30");
     let mut newer = header(false);
     newer[8] = 9;
-    insta::assert_snapshot!(error(&newer), @"trace format version 9 is not supported, expected 1 to 6");
+    insta::assert_snapshot!(error(&newer), @"trace format version 9 is not supported, expected 1 to 7");
     let mut wrong = header(false);
     wrong[15] = 9;
-    insta::assert_snapshot!(error(&wrong), @"the trace's header is damaged: expected checksum 63ea583e, found eb5a649a");
+    insta::assert_snapshot!(error(&wrong), @"the trace's header is damaged: expected checksum 3dd4ca9e, found b564f63a");
 }
 
 #[test]
@@ -261,7 +262,7 @@ fn chunks_of_unknown_kinds_are_passed_over() {
 #[test]
 fn unknown_capabilities_are_kept() {
     let mut bytes = header(true);
-    bytes[10..12].copy_from_slice(&[0b1000_0011, 0b1000_0000]);
+    bytes[10..12].copy_from_slice(&[0b1000_0011, 0b0000_0010]);
     let content_len = bytes.len() - 4;
     let checksum = crc32c::crc32c(&bytes[..content_len]);
     bytes[content_len..].copy_from_slice(&checksum.to_le_bytes());
@@ -319,6 +320,42 @@ fn frames_that_cannot_be_there_take_no_memory() {
         let error = SegmentDecoder::new(&bytes).next().unwrap().unwrap_err();
         assert_eq!(error.cause, Malformed::Truncated, "{count} frames");
     }
+}
+
+/// Waits in `Object.wait` exist since version 7: before, their flags are damage.
+#[test]
+fn waits_of_older_versions_are_malformed() {
+    let begin = Event::ParkBegin(ParkBegin {
+        domain: LockId(1),
+        monitor: true,
+        ..ParkBegin::default()
+    });
+    let end = Event::ParkEnd(ParkEnd {
+        domain: LockId(1),
+        monitor: true,
+        ..ParkEnd::default()
+    });
+    let notification = Event::Unpark(Unpark {
+        domain: LockId(1),
+        waiters: 2,
+        ..Unpark::default()
+    });
+    for event in [begin, end, notification] {
+        let bytes = segment(std::slice::from_ref(&event));
+        let of_version = |version| SegmentDecoder::of_version(version, &bytes).next().unwrap();
+        assert_eq!(of_version(7).unwrap(), event);
+        let error = of_version(6).unwrap_err();
+        assert!(matches!(error.cause, Malformed::Flags(_)), "{error}");
+    }
+}
+
+/// A notification takes somebody.
+#[test]
+fn notifications_without_waiters_are_malformed() {
+    // Kind 12, new domain 1, number 1, time 1, flags 1, 2 and 64, target 0, no waiters.
+    let bytes = [0xfc, 1, 1, 1, 0x43, 0, 0];
+    let error = SegmentDecoder::new(&bytes).next().unwrap().unwrap_err();
+    assert_eq!(error.cause, Malformed::Flags(0x43));
 }
 
 fn any_record() -> impl Strategy<Value = SystemRecord> {

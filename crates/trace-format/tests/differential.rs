@@ -28,6 +28,10 @@ struct Slot {
     /// Of an unpark.
     target: JavaThreadId,
     permit: Permit,
+    waiters: u32,
+    /// Of a begin in `Object.wait`.
+    waits: bool,
+    wait_timeout: ParkTimeout,
 }
 
 /// Reads a segment as its layout is described in `src/segment/mod.rs`.
@@ -37,7 +41,9 @@ struct Reader<'a> {
     forward_ref: ForwardRef,
     /// The thread's last event of this kind was a begin.
     parked: bool,
-    /// Of the last end that had one.
+    /// The last begin was in `Object.wait`.
+    waits: bool,
+    /// Of the last end of a park that had one.
     permit: Permit,
     slots: Vec<Slot>,
     /// The number of locks announced.
@@ -51,6 +57,7 @@ impl<'a> Reader<'a> {
             time_ns: 0,
             forward_ref: ForwardRef::NONE,
             parked: false,
+            waits: false,
             permit: Permit::NONE,
             slots: Vec::new(),
             announced: 0,
@@ -158,8 +165,12 @@ impl<'a> Reader<'a> {
                 })
             }
             10 | 13 if kind == 10 || !self.parked => {
-                let flags = if kind == 10 { self.byte()? } else { 1 | 2 };
+                let flags = match kind {
+                    10 => self.byte()?,
+                    _ => 1 | 2 | if state.waits { 64 } else { 0 },
+                };
                 self.parked = true;
+                self.waits = flags & 64 != 0;
                 if flags & 1 == 0 {
                     state.blocker = (self.value()?, self.value()?);
                 }
@@ -172,10 +183,16 @@ impl<'a> Reader<'a> {
                     JavaThreadId::NONE
                 };
                 let timeout = match flags & 48 {
+                    0 if kind == 13 => state.wait_timeout,
                     0 => ParkTimeout::None,
                     16 => ParkTimeout::After(self.number()?),
                     32 => ParkTimeout::At(self.number()?),
                     _ => return None,
+                };
+                state.waits = self.waits;
+                state.wait_timeout = match self.waits {
+                    true => timeout,
+                    false => ParkTimeout::None,
                 };
                 Event::ParkBegin(ParkBegin {
                     domain: LockId(lock),
@@ -186,18 +203,26 @@ impl<'a> Reader<'a> {
                     owner,
                     continued: flags & 8 != 0,
                     chain: state.enter_chain,
+                    monitor: self.waits,
                 })
             }
             11 | 13 => {
-                let flags = if kind == 11 { self.byte()? } else { 1 };
+                let flags = match kind {
+                    11 => self.byte()?,
+                    _ => 1 | if self.waits { 16 } else { 0 },
+                };
                 let reason = ParkEndReason::from_number(flags >> 5)?;
-                let permit = match (flags & 1, kind) {
-                    (0, _) => Permit::NONE,
-                    (_, 11) => self.value()?,
+                let monitor = flags & 16 != 0;
+                let before = |distance| Permit((sequence as u32).wrapping_sub(distance));
+                let permit = match (flags & 1, kind, monitor) {
+                    (0, _, _) => Permit::NONE,
+                    (_, 11, true) => before(u32::try_from(self.number()?).ok()?),
+                    (_, _, true) => before(1),
+                    (_, 11, false) => self.value()?,
                     _ => Permit(self.permit.0.wrapping_add(8)),
                 };
                 self.parked = false;
-                if !permit.is_none() {
+                if !permit.is_none() && !monitor {
                     self.permit = permit;
                 }
                 Event::ParkEnd(ParkEnd {
@@ -213,12 +238,17 @@ impl<'a> Reader<'a> {
                         JavaThreadId::NONE
                     },
                     unpark_elsewhere: flags & 8 != 0,
+                    monitor,
                 })
             }
             _ => {
-                let flags = if kind == 12 { self.byte()? } else { 1 | 2 };
+                let flags = match kind {
+                    12 => self.byte()?,
+                    _ => 1 | 2 | if state.waiters > 0 { 64 } else { 0 },
+                };
                 let is_release = flags & 16 != 0;
-                if is_release && flags & (4 | 8) != 0 {
+                let notifies = flags & 64 != 0;
+                if is_release && flags & (4 | 8 | 64) != 0 {
                     return None;
                 }
                 let hold = if is_release {
@@ -228,9 +258,16 @@ impl<'a> Reader<'a> {
                 };
                 if is_release {
                     // Without target and permit.
+                } else if kind == 12 && notifies {
+                    state.target = self.value()?;
+                    state.waiters = u32::try_from(self.number()?).ok()?;
+                    if state.waiters == 0 {
+                        return None;
+                    }
                 } else if kind == 12 {
                     (state.target, state.permit) = (self.value()?, self.value()?);
-                } else {
+                    state.waiters = 0;
+                } else if !notifies {
                     state.permit = Permit(state.permit.0.wrapping_add(8));
                 }
                 if flags & 1 == 0 {
@@ -257,7 +294,14 @@ impl<'a> Reader<'a> {
                         sequence,
                         time_ns,
                         target: state.target,
-                        permit: state.permit,
+                        permit: match notifies {
+                            true => Permit::NONE,
+                            false => state.permit,
+                        },
+                        waiters: match notifies {
+                            true => state.waiters,
+                            false => 0,
+                        },
                         blocker: state.blocker(),
                         owner: if flags & 4 != 0 {
                             self.value()?

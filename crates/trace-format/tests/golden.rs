@@ -25,6 +25,44 @@ const BLOCKER: Blocker = Blocker {
     identity_hash: 0x1234_5678,
 };
 
+fn wait_begin(sequence: u64, time_ns: u64, timeout: ParkTimeout) -> Event<'static> {
+    Event::ParkBegin(ParkBegin {
+        domain: LockId(42),
+        sequence,
+        time_ns,
+        blocker: BLOCKER,
+        timeout,
+        monitor: true,
+        chain: ChainId(1),
+        ..ParkBegin::default()
+    })
+}
+
+fn wait_end(sequence: u64, time_ns: u64, reason: ParkEndReason, permit: Permit) -> Event<'static> {
+    Event::ParkEnd(ParkEnd {
+        domain: LockId(42),
+        sequence,
+        time_ns,
+        reason,
+        permit,
+        monitor: true,
+        ..ParkEnd::default()
+    })
+}
+
+fn notification(sequence: u64, time_ns: u64, target: JavaThreadId, waiters: u32) -> Event<'static> {
+    Event::Unpark(Unpark {
+        domain: LockId(42),
+        sequence,
+        time_ns,
+        target,
+        waiters,
+        blocker: BLOCKER,
+        chain: ChainId(1),
+        ..Unpark::default()
+    })
+}
+
 /// Returns a trace with every event in every form.
 fn trace(compressed: bool) -> Vec<u8> {
     let worker = [
@@ -166,6 +204,7 @@ fn trace(compressed: bool) -> Vec<u8> {
             timeout: ParkTimeout::None,
             owner: JavaThreadId(13),
             continued: false,
+            monitor: false,
             chain: ChainId(1),
         }),
         Event::ParkEnd(ParkEnd {
@@ -175,6 +214,7 @@ fn trace(compressed: bool) -> Vec<u8> {
             reason: ParkEndReason::Unparked,
             permit: Permit(4),
             unpark_elsewhere: false,
+            monitor: false,
             owner: JavaThreadId(14),
             safepoint_ns: 300,
         }),
@@ -186,6 +226,7 @@ fn trace(compressed: bool) -> Vec<u8> {
             timeout: ParkTimeout::After(1_000_000),
             owner: JavaThreadId(14),
             continued: true,
+            monitor: false,
             chain: ChainId(1),
         }),
         Event::ParkEnd(ParkEnd {
@@ -195,6 +236,7 @@ fn trace(compressed: bool) -> Vec<u8> {
             reason: ParkEndReason::PermitAvailable,
             permit: Permit(8),
             unpark_elsewhere: true,
+            monitor: false,
             owner: JavaThreadId::NONE,
             safepoint_ns: 0,
         }),
@@ -206,6 +248,7 @@ fn trace(compressed: bool) -> Vec<u8> {
             timeout: ParkTimeout::At(1_456_000_000_100),
             owner: JavaThreadId::NONE,
             continued: false,
+            monitor: false,
             chain: ChainId::NONE,
         }),
         Event::ParkEnd(ParkEnd {
@@ -215,6 +258,7 @@ fn trace(compressed: bool) -> Vec<u8> {
             reason: ParkEndReason::TimedOut,
             permit: Permit::NONE,
             unpark_elsewhere: false,
+            monitor: false,
             owner: JavaThreadId::NONE,
             safepoint_ns: 0,
         }),
@@ -228,6 +272,7 @@ fn trace(compressed: bool) -> Vec<u8> {
             owner: JavaThreadId(14),
             interrupt: false,
             never_acquired: false,
+            waiters: 0,
             chain: ChainId(1),
         }),
         Event::Unpark(Unpark {
@@ -240,6 +285,7 @@ fn trace(compressed: bool) -> Vec<u8> {
             owner: JavaThreadId::NONE,
             interrupt: true,
             never_acquired: false,
+            waiters: 0,
             chain: ChainId(1),
         }),
         Event::Unpark(Unpark {
@@ -252,6 +298,7 @@ fn trace(compressed: bool) -> Vec<u8> {
             owner: JavaThreadId::NONE,
             interrupt: false,
             never_acquired: false,
+            waiters: 0,
             chain: ChainId(1),
         }),
         Event::ParkBegin(ParkBegin {
@@ -262,6 +309,7 @@ fn trace(compressed: bool) -> Vec<u8> {
             timeout: ParkTimeout::None,
             owner: JavaThreadId::NONE,
             continued: false,
+            monitor: false,
             chain: ChainId(1),
         }),
         Event::ParkEnd(ParkEnd {
@@ -271,6 +319,7 @@ fn trace(compressed: bool) -> Vec<u8> {
             reason: ParkEndReason::Unparked,
             permit: Permit(16),
             unpark_elsewhere: false,
+            monitor: false,
             owner: JavaThreadId::NONE,
             safepoint_ns: 0,
         }),
@@ -290,7 +339,26 @@ fn trace(compressed: bool) -> Vec<u8> {
             hold: Hold::BeforeContention,
             chain: ChainId(1),
         }),
-        Event::ThreadEnd(ThreadEnd { time_ns: 100_000 }),
+        wait_begin(11, 99_995, ParkTimeout::After(5_000_000)),
+        notification(12, 99_996, JavaThreadId(12), 1),
+        wait_end(
+            13,
+            99_997,
+            ParkEndReason::Unparked,
+            Permit::of_notification(12),
+        ),
+        wait_begin(14, 99_998, ParkTimeout::After(5_000_000)),
+        wait_end(15, 99_999, ParkEndReason::TimedOut, Permit::NONE),
+        wait_begin(16, 100_000, ParkTimeout::None),
+        notification(17, 100_001, JavaThreadId::NONE, 3),
+        notification(18, 100_002, JavaThreadId::NONE, 3),
+        wait_end(
+            19,
+            100_003,
+            ParkEndReason::Unparked,
+            Permit::of_notification(17),
+        ),
+        Event::ThreadEnd(ThreadEnd { time_ns: 100_004 }),
     ];
     let vm_thread = [
         Event::LockRetired(LockRetired {

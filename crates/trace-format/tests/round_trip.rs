@@ -7,7 +7,7 @@ use support::{events, number, segment};
 use trace_format::{
     Blocker, ChainId, ChainRef, ClassId, ContendedEnter, ContendedEntered, ContendedExit,
     DoesNotFit, Event, ExclusiveRelease, Hold, JavaThreadId, LockId, LockOwner, ParkBegin, ParkEnd,
-    ParkEndReason, Permit, SegmentDecoder, SegmentEncoder, Unpark, varint,
+    ParkEndReason, ParkTimeout, Permit, SegmentDecoder, SegmentEncoder, Unpark, varint,
 };
 
 proptest! {
@@ -341,6 +341,55 @@ fn a_park_as_usual_needs_four_bytes_an_event() {
             ..ParkEnd::default()
         });
         for event in [unpark, begin, end] {
+            encoder.encode(&mut buffer, &event).unwrap();
+        }
+    }
+    let bytes_per_event = encoder.len() as f64 / f64::from(encoder.events());
+    assert!(bytes_per_event < 4.02, "{bytes_per_event}");
+}
+
+/// Events of one of two threads that notify each other in turns.
+#[test]
+fn a_wait_as_usual_needs_four_bytes_an_event() {
+    const ROUNDS: u64 = 1000;
+    let mut buffer = vec![0; 1 << 20];
+    let mut encoder = SegmentEncoder::new();
+    let blocker = Blocker {
+        class: ClassId(1000),
+        identity_hash: 0x1234_5678,
+    };
+    for round in 0..ROUNDS {
+        let (sequence, time_ns) = (6 * round, 20_000 * round);
+        let notification = Event::Unpark(Unpark {
+            domain: LockId(7),
+            sequence,
+            time_ns,
+            target: JavaThreadId(12),
+            waiters: 1,
+            blocker,
+            chain: ChainId(1000),
+            ..Unpark::default()
+        });
+        let begin = Event::ParkBegin(ParkBegin {
+            domain: LockId(7),
+            sequence: sequence + 1,
+            time_ns: time_ns + 2_000,
+            blocker,
+            timeout: ParkTimeout::After(1_000_000_000),
+            monitor: true,
+            chain: ChainId(1000),
+            ..ParkBegin::default()
+        });
+        let end = Event::ParkEnd(ParkEnd {
+            domain: LockId(7),
+            sequence: sequence + 5,
+            time_ns: time_ns + 15_000,
+            reason: ParkEndReason::Unparked,
+            permit: Permit::of_notification(sequence + 4),
+            monitor: true,
+            ..ParkEnd::default()
+        });
+        for event in [notification, begin, end] {
             encoder.encode(&mut buffer, &event).unwrap();
         }
     }

@@ -20,6 +20,12 @@ pub const LCT_HOOK_UNPARK: u8 = 5;
 /// A kind of hook: notes an acquisition without a contended enter, while others
 /// contend.
 pub const LCT_HOOK_ACQUIRE: u8 = 6;
+/// A kind of hook: writes the begin of a wait in `Object.wait`.
+pub const LCT_HOOK_WAIT_BEGIN: u8 = 7;
+/// A kind of hook: writes the end of a wait in `Object.wait`.
+pub const LCT_HOOK_WAIT_END: u8 = 8;
+/// A kind of hook: writes a notification.
+pub const LCT_HOOK_NOTIFY: u8 = 9;
 
 const _: () = {
     assert!(Hook::Enter as u8 == LCT_HOOK_ENTER);
@@ -29,6 +35,9 @@ const _: () = {
     assert!(Hook::ParkEnd as u8 == LCT_HOOK_PARK_END);
     assert!(Hook::Unpark as u8 == LCT_HOOK_UNPARK);
     assert!(Hook::Acquire as u8 == LCT_HOOK_ACQUIRE);
+    assert!(Hook::WaitBegin as u8 == LCT_HOOK_WAIT_BEGIN);
+    assert!(Hook::WaitEnd as u8 == LCT_HOOK_WAIT_END);
+    assert!(Hook::Notify as u8 == LCT_HOOK_NOTIFY);
 };
 
 /// Returns the processor's cycle counter, to be read when a hook begins.

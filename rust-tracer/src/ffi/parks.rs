@@ -67,6 +67,8 @@ pub struct LctParkBegin {
     pub timeout_kind: u8,
     /// The thread is still in the blocker's queue since its previous park.
     pub continued: bool,
+    /// The thread waits in `Object.wait`, for a notification of the blocker.
+    pub monitor: bool,
 }
 
 /// For `LctParkEnd::reason`: another thread unparked it.
@@ -92,13 +94,16 @@ pub struct LctParkEnd {
     pub safepoint_ns: u64,
     /// `Thread.getId()` of the thread that owns the blocker, 0 if not known.
     pub owner: u64,
-    /// The permit consumed, 0 for none.
+    /// The permit consumed, 0 for none; in `Object.wait`, what `lct_notification_permit` returns for
+    /// the notification.
     pub permit: u32,
     /// One of `LCT_PARK_…`.
     pub reason: u8,
     /// The unpark that gave the permit has its place in the order of this
     /// thread, not in the order of the blocker.
     pub unpark_elsewhere: bool,
+    /// The begin was of `Object.wait`.
+    pub monitor: bool,
 }
 
 /// The thread unparks another one.
@@ -109,11 +114,11 @@ pub struct LctUnpark {
     pub number: LctNumber,
     /// When.
     pub time_ns: u64,
-    /// `Thread.getId()` of the other thread.
+    /// `Thread.getId()` of the other thread, 0 where `Object.notifyAll` notifies all that wait.
     pub target: u64,
     /// `Thread.getId()` of the thread that owns the blocker, 0 if not known.
     pub owner: u64,
-    /// The permit given, 0 if the target had one.
+    /// The permit given, 0 if the target had one, and in a notification.
     pub permit: u32,
     /// Identifier of the class of what the target parks on, 0 if it does not.
     pub blocker_class: u32,
@@ -125,6 +130,18 @@ pub struct LctUnpark {
     pub interrupt: bool,
     /// The blocker is a semaphore of which the thread has never acquired a permit.
     pub never_acquired: bool,
+    /// In a notification: how many threads waited in `Object.wait`; otherwise 0.
+    pub waiters: u32,
+}
+
+/// Returns the permit by which the end of a wait in `Object.wait` names the notification with this
+/// sequence number; 0 for 0.
+#[unsafe(no_mangle)]
+pub extern "C" fn lct_notification_permit(sequence: u64) -> u32 {
+    match sequence {
+        0 => 0,
+        sequence => Permit::of_notification(sequence).0,
+    }
 }
 
 /// The thread is about to release a synchronizer that it owns alone.
@@ -152,9 +169,9 @@ const _: () = {
     assert!(ParkEndReason::Interrupted as u8 == LCT_PARK_INTERRUPTED);
     assert!(ParkEndReason::TimedOut as u8 == LCT_PARK_TIMED_OUT);
     assert!(ParkEndReason::Spurious as u8 == LCT_PARK_SPURIOUS);
-    assert!(size_of::<LctParkBegin>() == 56 && offset_of!(LctParkBegin, continued) == 53);
-    assert!(size_of::<LctParkEnd>() == 48 && offset_of!(LctParkEnd, reason) == 44);
-    assert!(size_of::<LctUnpark>() == 64 && offset_of!(LctUnpark, never_acquired) == 57);
+    assert!(size_of::<LctParkBegin>() == 56 && offset_of!(LctParkBegin, monitor) == 54);
+    assert!(size_of::<LctParkEnd>() == 48 && offset_of!(LctParkEnd, monitor) == 46);
+    assert!(size_of::<LctUnpark>() == 64 && offset_of!(LctUnpark, waiters) == 60);
     assert!(size_of::<LctExclusiveRelease>() == 48);
     assert!(offset_of!(LctExclusiveRelease, chain) == 40);
 };
@@ -180,6 +197,7 @@ pub unsafe extern "C" fn lct_park_begin(thread: Option<&mut ThreadTracer>, park:
         owner: JavaThreadId(park.owner),
         continued: park.continued,
         chain: ChainId(park.chain),
+        monitor: park.monitor,
     });
 }
 
@@ -200,6 +218,7 @@ pub unsafe extern "C" fn lct_park_end(thread: Option<&mut ThreadTracer>, park: &
         unpark_elsewhere: park.unpark_elsewhere,
         owner: JavaThreadId(park.owner),
         safepoint_ns: park.safepoint_ns,
+        monitor: park.monitor,
     });
 }
 
@@ -221,6 +240,7 @@ pub unsafe extern "C" fn lct_unpark(thread: Option<&mut ThreadTracer>, unpark: &
         owner: JavaThreadId(unpark.owner),
         interrupt: unpark.interrupt,
         never_acquired: unpark.never_acquired,
+        waiters: unpark.waiters,
         chain: ChainId(unpark.chain),
     });
 }

@@ -151,6 +151,7 @@ pub(crate) fn park_begin(
                 continued: place != 0 && thread.parks.last_place == (place, hash),
                 chain: recorded.chain,
                 timeout,
+                monitor: false,
             });
             seen.delete(env);
             thread.parks.park = Some(Park {
@@ -198,6 +199,7 @@ pub(crate) fn park_end(env: impl Fn(&Environment) -> Env<'_>, current: Object<'_
                 unpark_elsewhere: taken.is_some_and(|taken| taken.unseen) && seen.object.is_some(),
                 owner: seen.owner(session, fields, env),
                 safepoint_ns: 0,
+                monitor: false,
             });
             thread.parks.last_place = (place, seen.blocker.identity_hash);
             seen.delete(env);
@@ -240,6 +242,7 @@ pub(crate) fn unpark_begin(
             owner: seen.owner(session, fields, env),
             interrupt: false,
             never_acquired: false,
+            waiters: 0,
             chain: ChainId::NONE,
         };
         seen.delete(env);

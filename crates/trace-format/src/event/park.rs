@@ -1,5 +1,9 @@
 //! Events of parked threads, by which the locks of `java.util.concurrent` wait (paper, section
-//! 3.3).
+//! 3.3), and of threads in `Object.wait`.
+//!
+//! A thread in `Object.wait` has a begin and an end as if it parked on the object, and
+//! `Object.notify` and `Object.notifyAll` are unparks. Their numbers but those of ends are taken
+//! while the writer owns the object's monitor, so the order of waits and notifications is exact.
 //!
 //! A park event's sequence number belongs to a *domain*. All events of one blocker are of one
 //! domain, so they have an order. Several blockers may share a domain, and a thread that parks on
@@ -35,6 +39,8 @@ payload! {
         pub chain: ChainId,
         /// The limit of the park.
         pub timeout: ParkTimeout,
+        /// The writer waits in `Object.wait`, for a notification of the blocker.
+        pub monitor: bool,
     }
 }
 
@@ -51,7 +57,8 @@ payload! {
         /// The reason.
         pub reason: ParkEndReason,
         /// The permit consumed, which the [`Unpark`] with the same number and the writer as target
-        /// gave.
+        /// gave. In `Object.wait`, the [permit of the notification](Permit::of_notification) that
+        /// ended it.
         pub permit: Permit,
         /// The number of that [`Unpark`] is of the writer's own domain, not the blocker's: its
         /// writer did not see what this one waited for.
@@ -61,11 +68,14 @@ payload! {
         pub owner: JavaThreadId,
         /// The part of the park that the JVM spent in safepoints.
         pub safepoint_ns: u64,
+        /// The begin was of `Object.wait`. The time is when the writer woke up, before it acquired
+        /// the monitor again.
+        pub monitor: bool,
     }
 }
 
 payload! {
-    /// The writer unparks another thread, or interrupts it.
+    /// The writer unparks another thread, interrupts it, or notifies threads in `Object.wait`.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Unpark {
         /// The domain of the blocker; without a blocker, the target's domain.
@@ -74,9 +84,10 @@ payload! {
         pub sequence: u64,
         /// Time of the unpark.
         pub time_ns: u64,
-        /// The thread unparked.
+        /// The thread unparked; none where `Object.notifyAll` notifies all that wait.
         pub target: JavaThreadId,
-        /// The permit given; none if the target had one already.
+        /// The permit given; none if the target had one already, and in a notification, whose
+        /// number [is the permit](Permit::of_notification).
         pub permit: Permit,
         /// The object that the target waited for when the writer looked; often nothing yet, and
         /// always nothing in an interrupt.
@@ -90,6 +101,9 @@ payload! {
         /// The blocker is a semaphore, and the writer has never acquired a permit of
         /// it: what it releases is a signal.
         pub never_acquired: bool,
+        /// Of a notification: the number of threads that waited in `Object.wait` for the blocker,
+        /// at least 1. 0: the event is no notification.
+        pub waiters: u32,
         /// The writer's position.
         pub chain: ChainId,
     }

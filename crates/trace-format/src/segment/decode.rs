@@ -165,7 +165,7 @@ impl<'a> SegmentDecoder<'a> {
             kind::PARK_BEGIN..=kind::UNPARK_USUAL => {
                 let numbers = (lock, sequence, time_ns);
                 park::decode(
-                    kind,
+                    (input.version, kind),
                     numbers,
                     &mut input.bytes,
                     &mut self.parks,

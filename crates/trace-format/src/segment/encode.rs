@@ -156,7 +156,7 @@ impl SegmentEncoder {
                     |out, state| park.encode(out, state),
                     |state| park.remember(state),
                 )?;
-                self.parks = parks.parked();
+                self.parks = parks.parked(park);
             }
             Event::ParkEnd(ref park) => {
                 let parks = self.parks;

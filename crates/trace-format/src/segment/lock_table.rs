@@ -1,6 +1,6 @@
 //! The recent locks of a segment. Encoder and decoder keep the same table.
 
-use crate::event::Blocker;
+use crate::event::{Blocker, ParkTimeout};
 use crate::id::{ChainId, JavaThreadId, LockId, Permit};
 
 /// Number of locks kept: one less than fits four bits.
@@ -23,9 +23,14 @@ pub(super) struct LockState {
     pub(super) release_chain: ChainId,
     /// Blocker of a domain's last park, unpark or release.
     pub(super) blocker: Blocker,
-    /// Target and permit of a domain's last unpark.
+    /// Target of a domain's last unpark, and permit of the last that was no notification.
     pub(super) target: JavaThreadId,
     pub(super) permit: Permit,
+    /// Threads that waited at a domain's last unpark; 0 if that was no notification.
+    pub(super) waiters: u32,
+    /// A domain's last begin was of `Object.wait`, and its timeout.
+    pub(super) waits: bool,
+    pub(super) wait_timeout: ParkTimeout,
 }
 
 /// Replaces its oldest entry, whether used since or not. That is cheaper than keeping the order of
@@ -50,6 +55,9 @@ impl LockTable {
             blocker: Blocker::NONE,
             target: JavaThreadId::NONE,
             permit: Permit::NONE,
+            waiters: 0,
+            waits: false,
+            wait_timeout: ParkTimeout::None,
         };
         Self {
             locks: [LockId::NONE; SLOTS],

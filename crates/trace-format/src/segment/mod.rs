@@ -24,7 +24,7 @@
 //! | 9 | `LostNumbers` | lock, first number, how many follow it |
 //! | 10 | `ParkBegin` | domain, sequence, time, flags; blocker, chain, owner, timeout |
 //! | 11 | `ParkEnd` | domain, sequence, time, flags; permit, safepoint ns, owner |
-//! | 12 | `Unpark` | domain, sequence, time, flags, target, permit; blocker, chain, owner |
+//! | 12 | `Unpark` | domain, sequence, time, flags, target, permit or waiters; blocker, chain, owner |
 //! | 12 | `ExclusiveRelease` (flag 16) | domain, sequence, time, flags, hold; blocker, chain |
 //! | 13 | `ParkBegin` or `ParkEnd` as usual | domain, sequence, time |
 //! | 14 | `Unpark` as usual | domain, sequence, time |
@@ -44,18 +44,24 @@
 //! | 2 | no chain: as in the slot's last begin, unpark or release, whichever it is | safepoint ns |
 //! | 4 | begin and unpark: owner | owner |
 //! | 8 | begin: continued; unpark: interrupt | the unpark is in the writer's own domain |
-//! | 16 | begin: timeout, in nanoseconds; 12: it is a release | |
+//! | 16 | begin: timeout, in nanoseconds; 12: it is a release | in `Object.wait` |
 //! | 32 | begin: timeout, wall clock in milliseconds; unpark: never acquired | reason, 32 × 0 to 4 |
+//! | 64 | begin: in `Object.wait`; unpark: a notification, with waiters instead of a permit | |
+//!
+//! In `Object.wait` the permit of an end is the distance of its number from the number of the
+//! notification, modulo 2³². The flags for it exist since version 7.
 //!
 //! **As usual** means the values that mostly follow from the events before:
 //!
 //! - Kind 13 is an end if the segment's last 10, 11 or 13 was a begin, else a begin.
 //! - A begin has the blocker and the chain of a 10 with the flags 1 and 2, and nothing
-//!   else.
+//!   else; if the slot's last begin was in `Object.wait`, the flag 64 and the same timeout.
 //! - An end is an unpark's (reason 0), and its permit is 8 more than the permit of the
-//!   segment's last end that had one (than 0 if there was none).
+//!   segment's last end of a park that had one (than 0 if there was none). If the begin was in
+//!   `Object.wait`, the end has the flag 16, and the notification is the number before its own.
 //! - An unpark has the blocker and the chain of a 12 with the flags 1 and 2, the target
-//!   of the slot's last unpark, and 8 more than its permit.
+//!   of the slot's last unpark, and 8 more than the permit of the last that was no notification.
+//!   If the slot's last unpark was a notification, so is it, with the same number of waiters.
 //!
 //! # Other events
 //!

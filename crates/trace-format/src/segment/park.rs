@@ -19,6 +19,9 @@ mod flag {
     /// The owner follows.
     pub(super) const OWNER: u8 = 1 << 2;
 
+    /// Of a begin: in `Object.wait`. Of an unpark: a notification.
+    pub(super) const MONITOR: u8 = 1 << 6;
+
     // Of a begin.
     pub(super) const CONTINUED: u8 = 1 << 3;
     pub(super) const TIMEOUT_AFTER: u8 = 1 << 4;
@@ -34,6 +37,8 @@ mod flag {
     pub(super) const PERMIT: u8 = 1 << 0;
     pub(super) const SAFEPOINT: u8 = 1 << 1;
     pub(super) const ELSEWHERE: u8 = 1 << 3;
+    /// In `Object.wait`.
+    pub(super) const WAIT: u8 = 1 << 4;
     pub(super) const REASON_SHIFT: u32 = 5;
 }
 
@@ -51,20 +56,24 @@ fn next_permit(permit: Permit) -> Permit {
 pub(super) struct ParkState {
     /// The last event was a begin.
     is_parked: bool,
-    /// The permit taken last.
+    /// The last begin was of `Object.wait`.
+    monitor: bool,
+    /// The permit of a park taken last.
     permit: Permit,
 }
 
 impl ParkState {
     pub(super) const NEW: Self = Self {
         is_parked: false,
+        monitor: false,
         permit: Permit::NONE,
     };
 
     /// Returns the state after a begin.
-    pub(super) fn parked(self) -> Self {
+    pub(super) fn parked(self, park: &ParkBegin) -> Self {
         Self {
             is_parked: true,
+            monitor: park.monitor,
             ..self
         }
     }
@@ -73,11 +82,12 @@ impl ParkState {
     pub(super) fn ended(self, park: &ParkEnd) -> Self {
         Self {
             is_parked: false,
-            permit: if park.permit.is_none() {
+            permit: if park.permit.is_none() || park.monitor {
                 self.permit
             } else {
                 park.permit
             },
+            ..self
         }
     }
 }
@@ -92,6 +102,8 @@ impl ParkBegin {
             time_ns,
             blocker: state.blocker,
             chain: state.enter_chain,
+            timeout: state.wait_timeout,
+            monitor: state.waits,
             ..Self::default()
         }
     }
@@ -121,6 +133,7 @@ impl ParkBegin {
                 | flag_if(same_chain, flag::SAME_CHAIN)
                 | flag_if(!self.owner.is_none(), flag::OWNER)
                 | flag_if(self.continued, flag::CONTINUED)
+                | flag_if(self.monitor, flag::MONITOR)
                 | timeout_flag,
         )?;
         if !same_blocker {
@@ -142,11 +155,16 @@ impl ParkBegin {
     pub(super) fn remember(&self, state: &mut LockState) {
         state.blocker = self.blocker;
         state.enter_chain = self.chain;
+        state.waits = self.monitor;
+        state.wait_timeout = match self.monitor {
+            true => self.timeout,
+            false => ParkTimeout::None,
+        };
     }
 
     #[inline(always)]
-    fn decode(&mut self, input: &mut ByteReader<'_>) -> Result<(), Malformed> {
-        let flags = input.byte()?;
+    fn decode(&mut self, version: u16, input: &mut ByteReader<'_>) -> Result<(), Malformed> {
+        let flags = flags_of(version, flag::MONITOR, input)?;
         if flags & flag::SAME_BLOCKER == 0 {
             self.blocker = decode_blocker(input)?;
         }
@@ -155,6 +173,7 @@ impl ParkBegin {
         }
         self.owner = number_if(flags & flag::OWNER, input)?;
         self.continued = flags & flag::CONTINUED != 0;
+        self.monitor = flags & flag::MONITOR != 0;
         self.timeout = match flags & (flag::TIMEOUT_AFTER | flag::TIMEOUT_AT) {
             0 => ParkTimeout::None,
             flag::TIMEOUT_AFTER => ParkTimeout::After(input.varint()?),
@@ -174,7 +193,12 @@ impl ParkEnd {
             sequence,
             time_ns,
             reason: ParkEndReason::Unparked,
-            permit: next_permit(parks.permit),
+            permit: match parks.monitor {
+                // The notification just before it in the domain.
+                true => Permit(distance(sequence, 1)),
+                false => next_permit(parks.permit),
+            },
+            monitor: parks.monitor,
             ..Self::default()
         }
     }
@@ -193,9 +217,16 @@ impl ParkEnd {
                 | flag_if(self.safepoint_ns != 0, flag::SAFEPOINT)
                 | flag_if(!self.owner.is_none(), flag::OWNER)
                 | flag_if(self.unpark_elsewhere, flag::ELSEWHERE)
+                | flag_if(self.monitor, flag::WAIT)
                 | (self.reason as u8) << flag::REASON_SHIFT,
         )?;
-        let values = [self.permit.into(), self.safepoint_ns, self.owner.into()];
+        if !self.permit.is_none() {
+            out.varint(match self.monitor {
+                true => distance(self.sequence, self.permit.0),
+                false => self.permit.0,
+            })?;
+        }
+        let values = [self.safepoint_ns, self.owner.into()];
         for value in values.into_iter().filter(|&value| value != 0) {
             out.varint(value)?;
         }
@@ -203,12 +234,17 @@ impl ParkEnd {
     }
 
     #[inline(always)]
-    fn decode(&mut self, input: &mut ByteReader<'_>) -> Result<(), Malformed> {
-        let flags = input.byte()?;
+    fn decode(&mut self, version: u16, input: &mut ByteReader<'_>) -> Result<(), Malformed> {
+        let flags = flags_of(version, flag::WAIT, input)?;
         self.reason = ParkEndReason::from_number(flags >> flag::REASON_SHIFT)
             .ok_or(Malformed::Flags(flags))?;
+        self.monitor = flags & flag::WAIT != 0;
         if flags & flag::PERMIT != 0 {
-            self.permit = input.number()?;
+            let number = input.number()?;
+            self.permit = Permit(match self.monitor {
+                true => distance(self.sequence, number),
+                false => number,
+            });
         }
         self.unpark_elsewhere = flags & flag::ELSEWHERE != 0;
         self.safepoint_ns = number_if(flags & flag::SAFEPOINT, input)?;
@@ -226,9 +262,13 @@ impl Unpark {
             sequence,
             time_ns,
             target: state.target,
-            permit: next_permit(state.permit),
+            permit: match state.waiters {
+                0 => next_permit(state.permit),
+                _ => Permit::NONE,
+            },
             blocker: state.blocker,
             chain: state.exit_chain,
+            waiters: state.waiters,
             ..Self::default()
         }
     }
@@ -253,10 +293,14 @@ impl Unpark {
                 | flag_if(same_chain, flag::SAME_CHAIN)
                 | flag_if(!self.owner.is_none(), flag::OWNER)
                 | flag_if(self.interrupt, flag::INTERRUPT)
-                | flag_if(self.never_acquired, flag::NEVER_ACQUIRED),
+                | flag_if(self.never_acquired, flag::NEVER_ACQUIRED)
+                | flag_if(self.waiters != 0, flag::MONITOR),
         )?;
         out.varint(self.target)?;
-        out.varint(self.permit)?;
+        match self.waiters {
+            0 => out.varint(self.permit)?,
+            waiters => out.varint(waiters)?,
+        }
         if !same_blocker {
             encode_blocker(out, self.blocker)?;
         }
@@ -274,13 +318,25 @@ impl Unpark {
         state.blocker = self.blocker;
         state.exit_chain = self.chain;
         state.target = self.target;
-        state.permit = self.permit;
+        state.waiters = self.waiters;
+        if self.waiters == 0 {
+            state.permit = self.permit;
+        }
     }
 
     #[inline(always)]
     fn decode(&mut self, flags: u8, input: &mut ByteReader<'_>) -> Result<(), Malformed> {
         self.target = input.number()?;
-        self.permit = input.number()?;
+        self.permit = Permit::NONE;
+        self.waiters = 0;
+        if flags & flag::MONITOR == 0 {
+            self.permit = input.number()?;
+        } else {
+            self.waiters = input.number()?;
+            if self.waiters == 0 {
+                return Err(Malformed::Flags(flags));
+            }
+        }
         if flags & flag::SAME_BLOCKER == 0 {
             self.blocker = decode_blocker(input)?;
         }
@@ -330,7 +386,7 @@ impl ExclusiveRelease {
         input: &mut ByteReader<'_>,
         state: &LockState,
     ) -> Result<Self, Malformed> {
-        if flags & (flag::OWNER | flag::INTERRUPT) != 0 {
+        if flags & (flag::OWNER | flag::INTERRUPT | flag::MONITOR) != 0 {
             return Err(Malformed::Flags(flags));
         }
         Ok(Self {
@@ -354,7 +410,7 @@ impl ExclusiveRelease {
 /// event to `take`; it began where `before` bytes were left.
 #[inline(always)]
 pub(super) fn decode<'a>(
-    kind: u8,
+    (version, kind): (u16, u8),
     numbers: (LockId, u64, u64),
     input: &mut ByteReader<'_>,
     parks: &mut ParkState,
@@ -366,7 +422,7 @@ pub(super) fn decode<'a>(
         kind::UNPARK | kind::UNPARK_USUAL => {
             let mut event = Unpark::usual(numbers, state);
             if kind == kind::UNPARK {
-                let flags = input.byte()?;
+                let flags = flags_of(version, flag::MONITOR, input)?;
                 if flags & flag::RELEASE != 0 {
                     let event = ExclusiveRelease::decode(flags, numbers, input, state)?;
                     event.remember(state);
@@ -386,21 +442,37 @@ pub(super) fn decode<'a>(
         kind::PARK_BEGIN | kind::PARK_USUAL => {
             let mut event = ParkBegin::usual(numbers, state);
             if kind == kind::PARK_BEGIN {
-                event.decode(input)?;
+                event.decode(version, input)?;
             }
             event.remember(state);
-            *parks = parks.parked();
+            *parks = parks.parked(&event);
             take.take(&Event::ParkBegin(event), before - input.remaining());
         }
         _ => {
             let mut event = ParkEnd::usual(numbers, *parks);
             event.permit = Permit::NONE;
-            event.decode(input)?;
+            event.decode(version, input)?;
             *parks = parks.ended(&event);
             take.take(&Event::ParkEnd(event), before - input.remaining());
         }
     }
     Ok(())
+}
+
+/// Returns how far `number` is behind the sequence number, or the number that is that far behind,
+/// modulo 2³².
+fn distance(sequence: u64, number: u32) -> u32 {
+    (sequence as u32).wrapping_sub(number)
+}
+
+/// Reads flags. The flag for waits in `Object.wait` exists since version 7.
+#[inline(always)]
+fn flags_of(version: u16, of_waits: u8, input: &mut ByteReader<'_>) -> Result<u8, Malformed> {
+    let flags = input.byte()?;
+    if version < 7 && flags & of_waits != 0 {
+        return Err(Malformed::Flags(flags));
+    }
+    Ok(flags)
 }
 
 fn flag_if(condition: bool, flag: u8) -> u8 {

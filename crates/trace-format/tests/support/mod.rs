@@ -144,41 +144,66 @@ fn park_event() -> impl Strategy<Value = Event<'static>> {
     ];
     let reason = (0..5u8).prop_map(|number| ParkEndReason::from_number(number).unwrap());
     prop_oneof![
-        (numbers(), blocker(), timeout, number(), any::<bool>(), id()).prop_map(
-            |((domain, sequence, time_ns), blocker, timeout, owner, continued, chain)| {
-                Event::ParkBegin(ParkBegin {
-                    domain,
-                    sequence,
-                    time_ns,
+        (
+            numbers(),
+            blocker(),
+            timeout,
+            number(),
+            any::<(bool, bool)>(),
+            id()
+        )
+            .prop_map(
+                |(
+                    (domain, sequence, time_ns),
                     blocker,
                     timeout,
                     owner,
-                    continued,
+                    (continued, monitor),
                     chain,
-                })
-            }
-        ),
-        (numbers(), reason, id(), any::<bool>(), number(), number()).prop_map(
-            |(
-                (domain, sequence, time_ns),
-                reason,
-                permit,
-                unpark_elsewhere,
-                owner,
-                safepoint_ns,
-            )| {
-                Event::ParkEnd(ParkEnd {
-                    domain,
-                    sequence,
-                    time_ns,
+                )| {
+                    Event::ParkBegin(ParkBegin {
+                        domain,
+                        sequence,
+                        time_ns,
+                        blocker,
+                        timeout,
+                        owner,
+                        continued,
+                        chain,
+                        monitor,
+                    })
+                }
+            ),
+        (
+            numbers(),
+            reason,
+            id(),
+            any::<(bool, bool)>(),
+            number(),
+            number()
+        )
+            .prop_map(
+                |(
+                    (domain, sequence, time_ns),
                     reason,
                     permit,
-                    unpark_elsewhere,
+                    (unpark_elsewhere, monitor),
                     owner,
                     safepoint_ns,
-                })
-            }
-        ),
+                )| {
+                    Event::ParkEnd(ParkEnd {
+                        domain,
+                        sequence,
+                        time_ns,
+                        reason,
+                        permit,
+                        unpark_elsewhere,
+                        owner,
+                        safepoint_ns,
+                        monitor,
+                    })
+                }
+            ),
         (
             numbers(),
             number(),
@@ -186,7 +211,8 @@ fn park_event() -> impl Strategy<Value = Event<'static>> {
             blocker(),
             number(),
             any::<bool>(),
-            id()
+            id(),
+            prop_oneof![Just(0), number()]
         )
             .prop_map(
                 |(
@@ -197,17 +223,19 @@ fn park_event() -> impl Strategy<Value = Event<'static>> {
                     owner,
                     interrupt,
                     chain,
+                    waiters,
                 )| {
                     Event::Unpark(Unpark {
                         domain,
                         sequence,
                         time_ns,
                         target,
-                        permit,
+                        permit: if waiters == 0 { permit } else { Permit::NONE },
                         blocker,
                         owner,
                         interrupt,
                         never_acquired: false,
+                        waiters,
                         chain,
                     })
                 }
@@ -313,10 +341,17 @@ fn other_event() -> impl Strategy<Value = Event<'static>> {
 /// Returns parks with the usual values: few of them ever differ.
 fn usual_park_event() -> impl Strategy<Value = Event<'static>> {
     let rarely = |value: u64| prop_oneof![9 => Just(0), 1 => Just(value)];
-    (0..4u8, 1..3u64, 1..4u32, rarely(1), rarely(2)).prop_map(
-        |(what, domain, permit, owner, other)| {
+    (
+        0..4u8,
+        1..3u64,
+        1..4u32,
+        rarely(1),
+        rarely(2),
+        any::<bool>(),
+    )
+        .prop_map(|(what, domain, permit, owner, other, monitor)| {
             let (domain, owner, permit) = (LockId(domain), JavaThreadId(owner), Permit(8 * permit));
-            let (sequence, time_ns) = (1, 1);
+            let (sequence, time_ns) = (11, 1);
             match what {
                 0 => Event::ParkBegin(ParkBegin {
                     domain,
@@ -324,6 +359,7 @@ fn usual_park_event() -> impl Strategy<Value = Event<'static>> {
                     time_ns,
                     owner,
                     continued: other != 0,
+                    monitor,
                     ..ParkBegin::default()
                 }),
                 1 => Event::ParkEnd(ParkEnd {
@@ -331,7 +367,8 @@ fn usual_park_event() -> impl Strategy<Value = Event<'static>> {
                     sequence,
                     time_ns,
                     reason: ParkEndReason::Unparked,
-                    permit,
+                    permit: if monitor { Permit(10) } else { permit },
+                    monitor,
                     owner,
                     safepoint_ns: other,
                     ..ParkEnd::default()
@@ -340,7 +377,8 @@ fn usual_park_event() -> impl Strategy<Value = Event<'static>> {
                     domain,
                     sequence,
                     time_ns,
-                    permit,
+                    permit: if monitor { Permit::NONE } else { permit },
+                    waiters: monitor.into(),
                     target: owner,
                     interrupt: other != 0,
                     never_acquired: other % 2 != 0,
@@ -354,8 +392,7 @@ fn usual_park_event() -> impl Strategy<Value = Event<'static>> {
                     ..ExclusiveRelease::default()
                 }),
             }
-        },
-    )
+        })
 }
 
 /// Any events, those of locks more often than others.

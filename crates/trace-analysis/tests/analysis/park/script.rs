@@ -171,6 +171,7 @@ impl Trace {
                 unpark_elsewhere,
                 owner: JavaThreadId(owner),
                 safepoint_ns: 0,
+                monitor: false,
             })
         };
         let no_permit = (Permit::NONE, false);
@@ -187,6 +188,7 @@ impl Trace {
                 },
                 owner: JavaThreadId(owner),
                 continued: options.contains(&"again"),
+                monitor: false,
                 chain: chain_id(method),
             }),
             ("unpark", [target, method, options @ ..]) => {
@@ -208,6 +210,7 @@ impl Trace {
                     owner: JavaThreadId(owner),
                     interrupt: false,
                     never_acquired: options.contains(&"signal"),
+                    waiters: 0,
                     chain: chain_id(method),
                 })
             }

@@ -249,6 +249,7 @@ impl Simulator {
             },
             owner: JavaThreadId(self.owner_id(shows)),
             continued,
+            monitor: false,
             chain: parking.chain(),
         };
         self.write(thread, Event::ParkBegin(event));
@@ -302,6 +303,7 @@ impl Simulator {
             unpark_elsewhere: unseen && object.kind != Kind::Nothing,
             owner: JavaThreadId(self.owner_id(shows)),
             safepoint_ns,
+            monitor: false,
         };
         self.write(thread, Event::ParkEnd(event));
     }

@@ -350,6 +350,7 @@ impl Simulator {
             owner: JavaThreadId(self.owner_id(event.shows)),
             interrupt,
             never_acquired: false,
+            waiters: 0,
             chain: unparking.chain(),
         };
         self.write(thread, Event::Unpark(unpark));

@@ -114,6 +114,7 @@ LockTraceOpenWaits::Outcome LockTracePark::write_open(JavaThread* thread, jlong 
 void LockTracePark::write_begin(LctThread* tracer, const LockTraceBlocker& blocker, bool continued, jlong began_ns) {
   LctParkBegin event;
   event.continued = continued;
+  event.monitor = false;
   event.blocker_class = blocker.class_id(tracer);
   event.blocker_hash = blocker.hash();
   event.timeout_kind = _time == 0 && !_is_absolute ? LCT_TIMEOUT_NONE
@@ -211,6 +212,7 @@ void LockTracePark::end() {
   bool is_exchanged = _thread->current_park_blocker() != blocker.object();
   event.unpark_elsewhere = event.permit != 0 && (LockTraceParker::is_unseen(_permit) || is_exchanged) && !blocker.is_null();
   event.reason = reason();
+  event.monitor = false;
   lct_park_end(_tracer, &event);
 
   state->_blocker_hash = blocker.hash();
@@ -247,6 +249,7 @@ void LockTraceUnpark::begin(Handle target, bool interrupt) {
   _event.blocker_class = blocker.class_id(tracer);
   _event.blocker_hash = blocker.hash();
   _event.interrupt = interrupt;
+  _event.waiters = 0;
   _event.never_acquired = LockTraceSemaphores::has_never_acquired(_thread, blocker.object());
   _event.permit = 0;
   _event.number = blocker.next_number(_event.target);
