@@ -26,7 +26,7 @@ export class Random {
 }
 
 const ASPECTS = ["mechanism", "kind", "lock-class", "lock", "thread", "method", "caller", "chain", "owner-thread", "owner-method", "owner-caller", "owner-chain", "trace"];
-const KINDS = ["contention", "conditional", "idle", "sleep"];
+const KINDS = ["contention", "conditional", "idle", "sleep", "join"];
 
 export function randomAspects(random) {
   return [...new Set(Array.from({ length: 1 + random.below(3) }, () => random.pick(ASPECTS)))];

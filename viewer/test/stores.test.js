@@ -71,7 +71,7 @@ for (const [path, foldTo] of MODELS) {
     assert.equal(folded.duration_ns, sum(raw.folded.duration_ns));
     assert.equal(folded.longest_ns, Math.max(...raw.folded.max_ns));
     // Nothing is lost: by code, sums are those of the whole trace.
-    const kinds = ["contention", "conditional", "idle", "sleep"];
+    const kinds = ["contention", "conditional", "idle", "sleep", "join"];
     for (const by of [[], ["lock-class", "method"], ["kind", "chain"], ...(foldTo === 1_000 ? [["owner-method", "caller"]] : [])]) {
       const request = { selection: { kinds }, by, limit: 50_000 };
       const sums = (answer) => Object.entries(groupsByKey(answer)).map(([key, { duration_ns, contentions, max_ns }]) => [key, duration_ns, contentions, ...(by.includes("owner-method") ? [] : [max_ns])]);

@@ -48,7 +48,7 @@ mod what_if;
 
 pub use aggregate::aggregation::{Aggregation, Row, RowLimits, Rows, Sums, Totals};
 pub use aggregate::aspect::{Aspect, UnknownAspect};
-pub use aggregate::convoys::{Convoy, Convoys, QueuePeriod, Reentries, WakeUps};
+pub use aggregate::convoys::{Convoy, Convoys, QueuePeriod, Reentries, WAITS_AGAIN_NS, WakeUps};
 pub use aggregate::histogram;
 pub use aggregate::kind_totals::{WaitSums, WaitTally};
 pub use aggregate::lock_order::{LockOrder, Nesting, NestingCode, Order, OrderCycle, Risk};

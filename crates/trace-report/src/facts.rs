@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use trace_analysis::{TimeRange, TraceSummary};
+use trace_analysis::{TimeRange, TraceSummary, WaitKind};
 use trace_format::Counter;
 
 use crate::human;
@@ -49,7 +49,9 @@ pub fn add_trace(text: &mut String, summary: &TraceSummary) {
     for omission in header.capabilities.omissions() {
         add(text, "Left out", omission);
     }
-    let begun_before = summary.waits.sum(|_, _| true).begun_before;
+    // The JVM's own threads without work wait from the start on.
+    let has_purpose = |_, kind| kind != WaitKind::Idle;
+    let begun_before = summary.waits.sum(has_purpose).begun_before;
     if begun_before > 0 {
         let waits = human::plural(begun_before, "wait");
         add(

@@ -8,7 +8,7 @@ export const ASPECTS = [
 ] as const;
 export type Aspect = (typeof ASPECTS)[number];
 
-export const KINDS = ["contention", "conditional", "idle", "sleep"] as const;
+export const KINDS = ["contention", "conditional", "idle", "sleep", "join"] as const;
 export type Kind = (typeof KINDS)[number];
 
 export interface Condition {

@@ -30,9 +30,10 @@ than shorter ones.
 A thread is woken for nothing if it waits again at once: in Condition.await it releases the lock and
 so wakes the next thread. Several in a row, each woken by the one before, are a stampede, which
 signalAll causes where signal would do. The last thread of a stampede wakes nobody and is not
-counted; a thread that releases the lock and soon comes back to wait may be counted. The trace has
-neither the calls of Object.wait nor the notifications: After wait shows how long threads that
-returned from it were blocked.";
+counted; a thread that releases the lock and soon comes back to wait may be counted. In Object.wait
+a thread is woken for nothing if it waits again in the same code within a millisecond. Several that
+one notification woke are a stampede, which notifyAll causes where notify would do. In traces without
+Object.wait only After wait shows how long threads that returned from it were blocked.";
 
 #[derive(Args, Debug)]
 #[command(after_long_help = format!("{PATTERNS}\n\n{CONVOYS_NOTES}"))]

@@ -26,7 +26,7 @@ const LARGE_BYTES: u64 = 64 << 20;
 /// Follows the name of the trace.
 const EXTENSION: &str = ".idx";
 /// To be raised when anything changes that an index has.
-const FIRST_LINE: &[u8] = b"locktrace index 2\n";
+const FIRST_LINE: &[u8] = b"locktrace index 3\n";
 /// What unpacks to more is not believed.
 const MAX_UNPACKED_BYTES: u64 = 256 << 20;
 /// The part of a trace's start and of its end that distinguishes it from others.

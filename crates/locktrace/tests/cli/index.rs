@@ -108,7 +108,7 @@ fn what_is_no_index_is_ignored_with_a_line() {
     let mut bad = vec![
         Vec::new(),
         b"hello".to_vec(),
-        b"locktrace index 2\n".to_vec(),
+        b"locktrace index 3\n".to_vec(),
         [good.as_slice(), b"more"].concat(),
     ];
     for len in [10, 18, 25, good.len() / 2, good.len() - 1] {
@@ -142,7 +142,7 @@ fn an_index_that_unpacks_to_too_much_is_ignored() {
     let directory = directory_with(&Sample::demo(), "t.lct");
     let root = directory.path();
     let expected = succeed(root, "query t.lct --no-index");
-    let mut bytes = b"locktrace index 2\n".to_vec();
+    let mut bytes = b"locktrace index 3\n".to_vec();
     let mut packed = snap::write::FrameEncoder::new(&mut bytes);
     std::io::copy(
         &mut std::io::Read::take(std::io::repeat(1), 300 << 20),

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use crate::collections::hash::{SeededMap, SeededSet};
 use crate::model::entity::{ChainIndex, Entities, LockIndex, ThreadIndex};
-use crate::model::wait::{Owner, Wait, WaitEnd, WaitKind};
+use crate::model::wait::{Mechanism, Owner, Wait, WaitEnd, WaitKind};
 use crate::model::wait_sink::{DivisibleSink, WaitSink};
 
 /// The most periods with a queue that are kept, of all locks together. If there are more, the
@@ -98,26 +98,39 @@ pub struct Convoy<'a> {
     pub blocked_ns: u64,
 }
 
-/// Statistics of the threads that were woken from one condition.
-///
-/// Of `Object.wait` the trace has neither the call nor the notification, but only whether the
-/// thread was blocked when it came back.
+/// Statistics of the threads that were woken from one condition, or in `Object.wait`.
 #[derive(Clone, Debug, Default)]
 pub struct WakeUps {
-    /// How often a thread ended a wait: by a signal and the release of the lock that follows.
+    /// How often a thread ended a wait: by a notification, or by a signal and the release of the
+    /// lock that follows.
     pub woken: u64,
-    /// So often the thread had nothing to do: it waited again, and its release of the lock in
-    /// `await` woke the next one. The last one of a stampede wakes nobody, and is not among them.
+    /// The number of wake-ups after which the thread had nothing to do. In `Object.wait` it waited
+    /// again within [`WAITS_AGAIN_NS`]. Otherwise its release of the lock in `await` woke the next
+    /// one; the last one of a stampede wakes nobody, and is not among them.
     pub for_nothing: u64,
-    /// How long those threads were busy with that: from the end of a wait to the release of the
-    /// lock in `await`, in nanoseconds.
+    /// How long those threads were busy with that, in nanoseconds: from the end of a wait to the
+    /// begin of the next one, or to the release of the lock in `await`.
     pub lost_ns: u64,
-    /// How often several threads were woken for nothing, one by the other.
+    /// How often several threads were woken for nothing: by one notification, or one by the other.
     pub stampedes: u64,
     /// The most that one stampede woke for nothing.
     pub largest: u64,
     /// Who has been woken last, and how many before it in the same stampede for nothing.
     awake: SeededMap<ThreadIndex, Awake>,
+    /// Of each thread, the end of its last wait in `Object.wait` and the notification that ended it.
+    notified: SeededMap<ThreadIndex, Notified>,
+    /// How many threads a notification woke for nothing.
+    for_nothing_by: SeededMap<Notification, u64>,
+}
+
+/// A notification: who notified, and when.
+type Notification = (ThreadIndex, u64);
+
+#[derive(Clone, Copy, Debug)]
+struct Notified {
+    by: Notification,
+    chain: ChainIndex,
+    until_ns: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -128,6 +141,13 @@ struct Awake {
 
 /// That many threads woken for nothing, one by the other, are a stampede.
 const STAMPEDE: u64 = 2;
+
+/// A thread that waits again in the same code this soon after it was notified has found nothing to
+/// do, in nanoseconds.
+pub const WAITS_AGAIN_NS: u64 = 1_000_000;
+
+/// The most notifications of an object of which wake-ups for nothing are counted together.
+const MAX_NOTIFICATIONS: usize = 1 << 12;
 
 impl WakeUps {
     /// A thread woke the one that waited, perhaps when it was about to wait itself. The waits for a
@@ -147,6 +167,33 @@ impl WakeUps {
             for_nothing_before,
         };
         self.awake.insert(wait.thread, awake);
+    }
+
+    /// Adds a wait in `Object.wait`, in the order in which they ended.
+    fn add_object_wait(&mut self, wait: &Wait, waker: Option<Notification>) {
+        if let Some(before) = self.notified.remove(&wait.thread)
+            && before.chain == wait.chain
+            && let Some(lost_ns) = wait.start_ns.checked_sub(before.until_ns)
+            && lost_ns <= WAITS_AGAIN_NS
+        {
+            self.for_nothing += 1;
+            self.lost_ns += lost_ns;
+            if self.for_nothing_by.len() >= MAX_NOTIFICATIONS {
+                self.for_nothing_by.clear();
+            }
+            let for_nothing = self.for_nothing_by.entry(before.by).or_default();
+            *for_nothing += 1;
+            self.stampedes += u64::from(*for_nothing == STAMPEDE);
+            self.largest = self.largest.max(*for_nothing);
+        }
+        let Some(by) = waker else { return };
+        self.woken += 1;
+        let notified = Notified {
+            by,
+            chain: wait.chain,
+            until_ns: wait.start_ns.saturating_add(wait.duration_ns),
+        };
+        self.notified.insert(wait.thread, notified);
     }
 
     fn merge(&mut self, other: Self) {
@@ -242,6 +289,15 @@ impl Convoys {
                     reentries.count += 1;
                     reentries.blocked_ns += wait.duration_ns - wait.frozen_ns();
                 }
+            }
+            WaitKind::Conditional if wait.mechanism == Mechanism::Monitor => {
+                let waker = wait.blame.iter().find_map(|blame| {
+                    let (thread, _) = blame.owner.thread()?;
+                    let woken_ns = wait.start_ns.saturating_add(blame.duration_ns);
+                    Some((thread, woken_ns.saturating_add(wait.frozen_ns())))
+                });
+                let wake_ups = self.wake_ups.entry(wait.lock).or_default();
+                wake_ups.add_object_wait(wait, waker);
             }
             WaitKind::Conditional if wait.end == WaitEnd::Woken => {
                 let wakers = wait.blame.iter();
@@ -442,6 +498,21 @@ mod tests {
             }),
         );
         assert_eq!(counts(&wake_ups(&two)), (8, 4, 2 * lost_ns, 2, 2));
+    }
+
+    #[test]
+    fn a_thread_that_waits_again_was_notified_for_nothing() {
+        // Thread 9 notifies all three at 100; 1 works, and 2 and 3 find nothing to do.
+        let mut wake_ups = WakeUps::default();
+        let all = Some((ThreadIndex(9), 100));
+        for thread in 1..=3 {
+            wake_ups.add_object_wait(&wait(thread, 0, 110), all);
+        }
+        let later = WAITS_AGAIN_NS + 111;
+        for (thread, start_ns) in [(2, 120), (3, 130), (1, later)] {
+            wake_ups.add_object_wait(&wait(thread, start_ns, 2 * later - start_ns), None);
+        }
+        assert_eq!(counts(&wake_ups), (3, 2, 10 + 20, 1, 2));
     }
 
     #[test]

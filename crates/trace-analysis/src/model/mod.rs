@@ -4,6 +4,7 @@ pub(crate) mod counter;
 pub(crate) mod detail;
 pub(crate) mod entity;
 pub(crate) mod entity_store;
+pub(crate) mod jdk_wait;
 pub(crate) mod label;
 pub(crate) mod library;
 pub(crate) mod lock_group;

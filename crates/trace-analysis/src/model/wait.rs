@@ -40,11 +40,19 @@ pub enum WaitKind {
     Idle,
     /// Time must pass.
     Sleep,
+    /// Another thread, or a process, must end.
+    Join,
 }
 
 impl WaitKind {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Contention, Self::Conditional, Self::Idle, Self::Sleep];
+    pub const ALL: [Self; 5] = [
+        Self::Contention,
+        Self::Conditional,
+        Self::Idle,
+        Self::Sleep,
+        Self::Join,
+    ];
 
     /// Returns the name on the command line and in machine-readable output.
     pub fn name(self) -> &'static str {
@@ -53,6 +61,7 @@ impl WaitKind {
             Self::Conditional => "conditional",
             Self::Idle => "idle",
             Self::Sleep => "sleep",
+            Self::Join => "join",
         }
     }
 }
@@ -558,7 +567,7 @@ impl OwnerActivity {
     pub(crate) fn of_wait(kind: WaitKind) -> Self {
         match kind {
             WaitKind::Contention => Self::Blocked,
-            WaitKind::Conditional | WaitKind::Idle => Self::Waiting,
+            WaitKind::Conditional | WaitKind::Idle | WaitKind::Join => Self::Waiting,
             WaitKind::Sleep => Self::Asleep,
         }
     }

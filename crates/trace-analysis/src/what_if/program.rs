@@ -378,7 +378,9 @@ fn program(known: &Known, run: Run, locks: &[KnownLock], clock: &Clock) -> Progr
         }
         let duration_ns = end_ns - start_ns;
         match mark {
-            Mark::Pause(WaitKind::Idle | WaitKind::Conditional) => program.be_away(duration_ns),
+            Mark::Pause(WaitKind::Idle | WaitKind::Conditional | WaitKind::Join) => {
+                program.be_away(duration_ns);
+            }
             Mark::Wait(_) | Mark::GiveUp(_) => program.waited_ns += duration_ns,
             _ => {}
         }

@@ -117,6 +117,9 @@ impl<'a> CodeNames<'a> {
     /// Returns whether the method that waited calls `park` itself: there are no frames of
     /// `java.util.concurrent` in between.
     pub(crate) fn parks_directly(&self, chain: ChainIndex, class: Option<ClassIndex>) -> bool {
+        if self.entities.is_in_object_wait(chain) {
+            return false;
+        }
         let inner = self.frames_before_code(chain, class);
         let is_own = |frame: &Frame| {
             let class = self.class_of(frame);

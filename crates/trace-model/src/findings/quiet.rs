@@ -84,7 +84,12 @@ impl Evidence {
 
     /// Returns what threads waited for that is no lock, by kind.
     pub(crate) fn other_waits(&self, names: &CodeNames<'_>) -> Vec<OtherWaits> {
-        let kinds = [WaitKind::Conditional, WaitKind::Idle, WaitKind::Sleep];
+        let kinds = [
+            WaitKind::Conditional,
+            WaitKind::Join,
+            WaitKind::Idle,
+            WaitKind::Sleep,
+        ];
         let waited = kinds.into_iter().map(|kind| (kind, self.kind(kind)));
         let waited = waited.filter(|(_, of_kind)| of_kind.waits > 0);
         waited

@@ -179,12 +179,13 @@ fn check_worker(waits: &[Wait], thread: &str) {
 /// these: the same threads waited as long as the list of all waits says.
 fn check_reports(trace: &Path, waits: &[Wait]) {
     check_report(&report(trace, "thread"), waits, &["contention"]);
-    for kind in ["conditional", "idle", "sleep"] {
+    // The main thread joins the others.
+    for kind in ["conditional", "idle", "sleep", "join"] {
         let report = report_of_kinds(kind, trace, "thread");
         check_report(&report, waits, &[kind]);
     }
     let all = report_of_kinds("all", trace, "kind");
-    assert_eq!(all.tree.len(), 4, "{:#?}", all.tree);
+    assert_eq!(all.tree.len(), 5, "{:#?}", all.tree);
 }
 
 fn check_report(report: &Report, waits: &[Wait], kinds: &[&str]) {

@@ -98,6 +98,7 @@ fn add_other_waits(text: &mut String, other_waits: &[OtherWaits], width: usize) 
         let name = match waits.kind {
             "conditional" => "for threads",
             "idle" => "for work",
+            "join" => "for ends",
             _ => "for time",
         };
         line(text, name, &wrapped(&what, width, VALUE_INDENT));

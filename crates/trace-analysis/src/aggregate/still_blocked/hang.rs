@@ -254,7 +254,7 @@ fn was_in_object_wait(wait: &OpenWait, entities: &Entities) -> bool {
 }
 
 fn is_without_limit(wait: &OpenWait) -> bool {
-    wait.kind == WaitKind::Conditional && wait.timeout == ParkTimeout::None
+    matches!(wait.kind, WaitKind::Conditional | WaitKind::Join) && wait.timeout == ParkTimeout::None
 }
 
 /// Returns the time since the lock was released last, or the thread waits for it.

@@ -24,7 +24,9 @@ impl StillBlocked {
     pub fn add(&mut self, wait: OpenWait) {
         let of_kind = match wait.kind {
             WaitKind::Contention => &mut self.threads,
-            WaitKind::Conditional | WaitKind::Idle | WaitKind::Sleep => &mut self.others,
+            WaitKind::Conditional | WaitKind::Idle | WaitKind::Sleep | WaitKind::Join => {
+                &mut self.others
+            }
         };
         of_kind.push(wait);
     }

@@ -1,6 +1,8 @@
 //! The meaning of a park or an unpark, by the methods on the thread's stack.
 
 use crate::model::entity::{ChainIndex, ClassIndex, Entities, Frame};
+use crate::model::jdk_wait::jdk_wait;
+use crate::model::wait::WaitKind;
 
 /// Properties of a call chain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,6 +13,8 @@ pub(crate) struct Code {
     pub(crate) after_await: bool,
     /// The thread is a worker and waits for work.
     pub(crate) idles: bool,
+    /// Of a wait in `Object.wait`: what the method of the JDK that calls it waits for, if it is known.
+    pub(crate) waits_for: Option<WaitKind>,
     /// The unpark passes on a release to the next thread in the queue: the writer
     /// was just woken itself.
     pub(crate) passes_on: bool,
@@ -29,6 +33,11 @@ impl Code {
     fn of(frames: &[Frame], entities: &Entities) -> Self {
         let mut code = Self::default();
         let mut passed_release = false;
+        let caller = frames.iter().find(|frame| !entities.is_object_wait(frame));
+        code.waits_for = caller.and_then(|frame| {
+            let method = entities.method(frame.method);
+            jdk_wait(entities.class_name(method.class?), &method.name)
+        });
         for frame in frames {
             let method = entities.method(frame.method);
             let Some(class) = method.class else { continue };

@@ -6,6 +6,7 @@ use trace_format::{JavaThreadId, LockId, ParkEndReason, Permit};
 use crate::blame::facts::trace_end::TraceEnd;
 use crate::blame::park::analyzer::{LockAnalyzer, Losses};
 use crate::blame::park::code::{Code, CodeTable};
+use crate::blame::park::notifications::Notifications;
 use crate::blame::park::recent_wakers::{RecentWakers, WakeUp};
 use crate::blame::park::waker::{self, WaitForWaker, Woken as WokenUp};
 use crate::blame::timeline::context::Context;
@@ -39,6 +40,8 @@ struct Domain {
     woken: RecentWakers<ThreadIndex>,
     /// Wake-ups that a permit passes on: the lock and the thread that released it.
     passed_on: RecentWakers<(JavaThreadId, Permit)>,
+    /// Notifications of which threads in `Object.wait` have yet to wake up.
+    notifications: Notifications,
     losses: Losses,
 }
 
@@ -89,7 +92,11 @@ impl ParkDispatcher {
             Step::Event { number, event } => match event {
                 &ParkEvent::Lost { thread, numbers } => replay.lost(thread, numbers, context),
                 ParkEvent::Begin(begin) => replay.begin(number, begin, context),
+                ParkEvent::End(end) if end.monitor => replay.wait_ends(number, end, context),
                 ParkEvent::End(end) => replay.end(end, context),
+                ParkEvent::Unpark(unpark) if unpark.waiters > 0 => {
+                    replay.domain.notifications.add(number, unpark);
+                }
                 ParkEvent::Unpark(unpark) => replay.unpark(unpark, context),
                 ParkEvent::Release(release) => replay.release(release, context),
             },
@@ -264,6 +271,15 @@ impl Replay<'_> {
         match waker {
             Some(waker) => self.domain.woken.note(end.thread, lock, waker),
             None => _ = self.domain.woken.take(end.thread),
+        }
+    }
+
+    /// Passes on a wait in `Object.wait`.
+    fn wait_ends(&mut self, number: u64, end: &End, context: &mut Context<'_>) {
+        let waker = self.domain.notifications.take(number, end.permit);
+        match self.domain.unpark(end.thread) {
+            Some(parked) => self.woken(parked.wait, &parked, end, waker, context),
+            None => context.counters.add(Counter::EnteredWithoutEnter, 1),
         }
     }
 

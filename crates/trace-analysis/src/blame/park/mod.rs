@@ -20,6 +20,7 @@
 mod analyzer;
 pub(crate) mod code;
 mod dispatcher;
+mod notifications;
 mod ownership;
 mod recent_wakers;
 mod ticket_heap;

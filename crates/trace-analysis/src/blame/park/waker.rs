@@ -31,6 +31,7 @@ pub(crate) struct WaitForWaker {
     safepoint_ns: u64,
     /// Timeout of the wait, as first given.
     timeout: ParkTimeout,
+    mechanism: Mechanism,
 }
 
 /// The context of the end of such a wait.
@@ -57,6 +58,10 @@ impl WaitForWaker {
             start_ns: begin.time_ns,
             safepoint_ns: 0,
             timeout: begin.timeout,
+            mechanism: match begin.monitor {
+                true => Mechanism::Monitor,
+                false => Mechanism::Park,
+            },
         }
     }
 
@@ -80,9 +85,11 @@ impl WaitForWaker {
 
     /// Returns the kind of the wait, which ended for this reason if it has. Parking without a known
     /// synchronizer is waiting for another thread; with a timeout it lets time pass until another
-    /// thread ends it.
+    /// thread ends it. Methods of the JDK wait in `Object.wait` for what their callers want.
     fn kind(&self, reason: Option<ParkEndReason>) -> WaitKind {
-        if self.code.idles || self.synchronizer == Synchronizer::Pool {
+        if let (Mechanism::Monitor, Some(kind)) = (self.mechanism, self.code.waits_for) {
+            kind
+        } else if self.code.idles || self.synchronizer == Synchronizer::Pool {
             WaitKind::Idle
         } else if self.synchronizer == Synchronizer::Other
             && self.timeout != ParkTimeout::None
@@ -107,7 +114,7 @@ impl WaitForWaker {
     pub(crate) fn open(&self, trace: u32, domain: LockId, thread: ThreadIndex) -> OpenWait {
         OpenWait {
             id: self.id(trace, domain),
-            mechanism: Mechanism::Park,
+            mechanism: self.mechanism,
             lock: self.lock,
             resource: Resource::Event,
             thread,
@@ -134,7 +141,7 @@ impl WaitForWaker {
     ) {
         let end_ns = woken.end.time_ns.max(self.start_ns);
         wait.id = self.id(woken.trace, woken.domain);
-        wait.mechanism = Mechanism::Park;
+        wait.mechanism = self.mechanism;
         wait.barging_holds = 0;
         wait.kind = self.kind(Some(woken.end.reason));
         wait.after_wait = false;

@@ -326,8 +326,8 @@ impl Entities {
 
     /// Returns where the program stands in `chain` when it waits for a lock of
     /// the class `lock_class`, or releases it: the position of the innermost
-    /// frame that is not the lock's own. That is the caller of `Object.wait`,
-    /// if a thread comes back from it, else the innermost frame of all for
+    /// frame that is not the lock's own. That is the caller of `Object.wait` or
+    /// `Object.notify`, if the thread is there, else the innermost frame of all for
     /// intrinsic locks, and if there is no other. The public method of a lock can
     /// wait by way of other classes, as `CompletableFuture.get` does by
     /// `ForkJoinPool.managedBlock`: the search begins outside of it. `None` if the
@@ -342,7 +342,7 @@ impl Entities {
         let (true, Some(synchronizer)) = (self.parks(innermost), lock_class) else {
             let position = frames
                 .iter()
-                .position(|frame| !self.parks(frame) && !self.is_object_wait(frame));
+                .position(|frame| !self.parks(frame) && !self.waits_or_notifies(frame));
             return position.or(otherwise);
         };
         let class_of = |frame: &Frame| self.method(frame.method).class;
@@ -433,8 +433,8 @@ impl Entities {
         position.map_or(0, |position| position + 1)
     }
 
-    /// Returns whether a thread with this chain returns from `Object.wait`.
-    pub(crate) fn is_in_object_wait(&self, chain: ChainIndex) -> bool {
+    /// Returns whether a thread with this chain waits in `Object.wait`, or returns from it.
+    pub fn is_in_object_wait(&self, chain: ChainIndex) -> bool {
         let innermost = self.chain(chain).frames().first();
         innermost.is_some_and(|frame| self.is_object_wait(frame))
     }
@@ -445,9 +445,20 @@ impl Entities {
     }
 
     pub(crate) fn is_object_wait(&self, frame: &Frame) -> bool {
+        self.is_object_method(frame, |name| name == "wait")
+    }
+
+    /// The frame is of `Object.wait`, `Object.notify` or `Object.notifyAll`.
+    fn waits_or_notifies(&self, frame: &Frame) -> bool {
+        self.is_object_method(frame, |name| {
+            matches!(name, "wait" | "notify" | "notifyAll")
+        })
+    }
+
+    fn is_object_method(&self, frame: &Frame, is_named: impl Fn(&str) -> bool) -> bool {
         let method = self.method(frame.method);
         let is_object = |class| self.class_name(class) == "java.lang.Object";
-        &*method.name == "wait" && method.class.is_some_and(is_object)
+        is_named(&method.name) && method.class.is_some_and(is_object)
     }
 
     fn parks(&self, frame: &Frame) -> bool {

@@ -43,6 +43,8 @@ pub(crate) struct Begin {
     /// How long it parks at most.
     pub(crate) timeout: ParkTimeout,
     pub(crate) chain: ChainIndex,
+    /// It waits in `Object.wait`.
+    pub(crate) monitor: bool,
 }
 
 /// The thread parks no longer.
@@ -55,8 +57,10 @@ pub(crate) struct End {
     pub(crate) unpark_elsewhere: bool,
     pub(crate) owner: OptionalIndex<ThreadIndex>,
     pub(crate) safepoint_ns: u64,
-    /// Who gave the permit, as far as is known.
+    /// Who gave the permit, as far as is known. In `Object.wait`, the notification says so.
     pub(crate) waker: Option<Waker>,
+    /// It was in `Object.wait`.
+    pub(crate) monitor: bool,
 }
 
 /// The thread unparks the target.
@@ -72,6 +76,8 @@ pub(crate) struct Unpark {
     /// What it gives is no permit that it had.
     pub(crate) never_acquired: bool,
     pub(crate) chain: ChainIndex,
+    /// Of a notification: how many threads waited; otherwise 0.
+    pub(crate) waiters: u32,
 }
 
 /// The thread, which has the lock alone, is about to release it.
@@ -138,11 +144,16 @@ impl Begin {
             thread,
             time_ns: park.time_ns,
             lock: resolver.blocker(park.blocker, entities)?,
-            synchronizer: resolver.synchronizer(park.blocker.class, entities)?,
+            // A thread that waits for a notification does not use the object as its class says.
+            synchronizer: match park.monitor {
+                true => Synchronizer::Condition,
+                false => resolver.synchronizer(park.blocker.class, entities)?,
+            },
             owner: resolver.java_thread(park.owner)?.into(),
             continued: park.continued,
             timeout: park.timeout,
             chain: resolver.chain(park.chain, entities)?,
+            monitor: park.monitor,
         })
     }
 }
@@ -164,6 +175,7 @@ impl End {
             owner: resolver.java_thread(park.owner)?.into(),
             safepoint_ns: park.safepoint_ns,
             waker: None,
+            monitor: park.monitor,
         })
     }
 }
@@ -186,6 +198,7 @@ impl Unpark {
             owner: resolver.java_thread(unpark.owner)?.into(),
             never_acquired: unpark.never_acquired,
             chain: resolver.chain(unpark.chain, entities)?,
+            waiters: unpark.waiters,
         })
     }
 }

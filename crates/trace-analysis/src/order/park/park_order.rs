@@ -63,7 +63,8 @@ impl ParkOrder {
                     self.woken(&held, Some(waker), counters, &mut release);
                 }
             }
-            ParkEvent::End(end) if !end.permit.is_none() => {
+            // A notification has a lower number of the same domain: it needs no matching.
+            ParkEvent::End(end) if !end.permit.is_none() && !end.monitor => {
                 let java_id = entities.thread(end.thread).java_id;
                 let numbered = HeldEnd {
                     domain,

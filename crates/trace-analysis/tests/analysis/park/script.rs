@@ -1,6 +1,6 @@
 //! Traces of parked threads, written as text.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use trace_format::{
     Blocker, ChainDescription, ChainId, ClassDescription, ClassId, Event, ExclusiveRelease, Frame,
@@ -53,7 +53,7 @@ const CLASSES: [(&str, &[&str]); 9] = [
 const QUEUED: &str = "java.util.concurrent.locks.AbstractQueuedSynchronizer";
 
 /// The frames below a method that show what it does, by their names in scripts.
-const ROLES: [(&str, &[(&str, &str)]); 10] = [
+const ROLES: [(&str, &[(&str, &str)]); 12] = [
     ("share", &[(QUEUED, "doAcquireShared")]),
     ("pass", &[(QUEUED, "setHeadAndPropagate")]),
     (
@@ -73,6 +73,11 @@ const ROLES: [(&str, &[(&str, &str)]); 10] = [
         &[("java.util.concurrent.ThreadPoolExecutor", "getTask")],
     ),
     ("lock", &[(QUEUED, "acquireQueued")]),
+    ("wait", &[("java.lang.Object", "wait")]),
+    (
+        "join",
+        &[("java.lang.Object", "wait"), ("java.lang.Thread", "join")],
+    ),
     ("release", &[(QUEUED, "release"), (QUEUED, "fullyRelease")]),
     (
         "unlock",
@@ -114,6 +119,11 @@ const FIRST_ROLE: u32 = 200;
 /// 25 T2 timeout               thread 2 goes on because the time is over
 /// 25 T2 interrupted
 /// 25 T2 spurious
+/// 10 T2 wait b                thread 2 waits in Object.wait, also `timed`
+/// 20 T1 notify T2 a           thread 1 notifies thread 2
+/// 20 T1 notify-all a          thread 1 notifies all that wait
+/// 25 T2 notified              thread 2 goes on because of that
+/// 25 T2 waited timeout        ... because the time is over, or `interrupted`
 /// 70 T2 lost                  an event of thread 2 is lost and listed
 /// 70 -- missing               an event is lost
 /// ```
@@ -132,6 +142,8 @@ pub(crate) fn parse(script: &str) -> Vec<(ThreadId, Event<'static>)> {
         blocker: blocker(class),
         sequences: BTreeMap::new(),
         permits: BTreeMap::new(),
+        waiting: BTreeSet::new(),
+        notified: BTreeMap::new(),
     };
     events.extend(lines.filter_map(|line| trace.event(line)));
     events
@@ -142,6 +154,10 @@ struct Trace {
     sequences: BTreeMap<LockId, u64>,
     /// The last permit of each thread, and whether its unpark is elsewhere.
     permits: BTreeMap<u64, (Permit, bool)>,
+    /// The threads in `Object.wait`.
+    waiting: BTreeSet<u64>,
+    /// The last notification of each thread.
+    notified: BTreeMap<u64, Permit>,
 }
 
 impl Trace {
@@ -175,6 +191,17 @@ impl Trace {
             })
         };
         let no_permit = (Permit::NONE, false);
+        let wait_end = |reason, permit| {
+            Event::ParkEnd(ParkEnd {
+                domain: LockId(domain),
+                sequence,
+                time_ns,
+                reason,
+                permit,
+                monitor: true,
+                ..ParkEnd::default()
+            })
+        };
         let event = match (verb, arguments) {
             ("park", [method, options @ ..]) => Event::ParkBegin(ParkBegin {
                 domain: LockId(domain),
@@ -229,6 +256,57 @@ impl Trace {
                 },
                 chain: chain_id(&format!("report/{method}")),
             }),
+            ("wait", [method, options @ ..]) => {
+                self.waiting.insert(writer.into());
+                Event::ParkBegin(ParkBegin {
+                    domain: LockId(domain),
+                    sequence,
+                    time_ns,
+                    blocker: self.blocker,
+                    timeout: if options.contains(&"timed") {
+                        ParkTimeout::After(1)
+                    } else {
+                        ParkTimeout::None
+                    },
+                    monitor: true,
+                    chain: chain_id(method),
+                    ..ParkBegin::default()
+                })
+            }
+            ("notify", [_, method]) | ("notify-all", [method]) => {
+                let all = verb == "notify-all";
+                let target = if all { 0 } else { thread_number(arguments[0]) };
+                let waiters = self.waiting.len() as u32;
+                let taken = std::mem::take(&mut self.waiting);
+                let (taken, others) = taken.into_iter().partition(|&one| all || one == target);
+                self.waiting = others;
+                let taken: BTreeSet<u64> = taken;
+                let permit = Permit::of_notification(sequence);
+                self.notified
+                    .extend(taken.into_iter().map(|one| (one, permit)));
+                Event::Unpark(Unpark {
+                    domain: LockId(domain),
+                    sequence,
+                    time_ns,
+                    target: JavaThreadId(target),
+                    blocker: self.blocker,
+                    chain: chain_id(method),
+                    waiters,
+                    ..Unpark::default()
+                })
+            }
+            ("notified", []) => {
+                wait_end(ParkEndReason::Unparked, self.notified[&u64::from(writer)])
+            }
+            ("waited", [reason]) => {
+                self.waiting.remove(&u64::from(writer));
+                let reason = match *reason {
+                    "timeout" => ParkEndReason::TimedOut,
+                    "interrupted" => ParkEndReason::Interrupted,
+                    _ => panic!("unknown reason {line}"),
+                };
+                wait_end(reason, Permit::NONE)
+            }
             ("woken", []) => end(ParkEndReason::Unparked, self.permits[&u64::from(writer)]),
             ("timeout", []) => end(ParkEndReason::TimedOut, no_permit),
             ("interrupted", []) => end(ParkEndReason::Interrupted, no_permit),

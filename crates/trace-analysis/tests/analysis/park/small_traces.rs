@@ -433,6 +433,78 @@ fn custom_latch_is_no_lock() {
 }
 
 #[test]
+fn the_notifier_takes_the_owners_place() {
+    let counters = check(
+        "
+        Other
+        10 T2 wait wait/b
+        20 T3 wait wait/c timed
+        30 T4 wait wait/d
+        40 T1 notify T3 a
+        50 T1 notify-all a
+        52 T4 notified
+        53 T3 notified
+        54 T2 notified
+        60 T2 wait wait/b timed
+        70 T2 waited timeout
+        ",
+        "
+        T2 conditional b: 10-50 T1 a, 50-54 <handoff>
+        T3 conditional c: 20-40 T1 a, 40-53 <handoff>
+        T4 conditional d: 30-50 T1 a, 50-52 <handoff>
+        T2 conditional b: 60-70 <not-woken>
+        ",
+    );
+    assert_eq!(counters, Counters::default());
+}
+
+/// Whatever a class means to those who park on its objects.
+#[test]
+fn a_notification_of_a_synchronizer_is_no_release() {
+    check(
+        "
+        ReentrantLock
+        10 T2 wait wait/b
+        50 T1 notify T2 a
+        55 T2 notified
+        ",
+        "T2 conditional b: 10-50 T1 a, 50-55 <handoff>",
+    );
+}
+
+#[test]
+fn a_wait_in_a_method_of_the_jdk_is_what_its_caller_waits_for() {
+    check(
+        "
+        Other
+        10 T2 wait join/b
+        50 T1 notify-all a
+        55 T2 notified
+        ",
+        "T2 join join: 10-50 T1 a, 50-55 <handoff>",
+    );
+}
+
+#[test]
+fn a_wait_whose_notification_is_lost_has_no_waker() {
+    check(
+        "
+        Other
+        10 T2 wait wait/b
+        50 T1 notify T2 a
+        55 T2 notified
+        60 T2 wait wait/b
+        70 T1 lost
+        75 T2 waited interrupted
+        ",
+        "
+        T2 conditional b: 10-50 T1 a, 50-55 <handoff>
+        T2 conditional b: 60-75 <no-exit>
+        ",
+    );
+}
+
+#[test]
 fn workers_without_work_are_idle() {
     check(
         "

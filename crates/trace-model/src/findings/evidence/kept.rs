@@ -1,6 +1,6 @@
 //! For how long threads keep what others wait for, as what a pool lends.
 
-use trace_analysis::{ChainIndex, Entities, LockIndex, ThreadIndex, Wait};
+use trace_analysis::{ChainIndex, Entities, LockIndex, Mechanism, ThreadIndex, Wait};
 
 use super::tally::{Tally, TallySum};
 use crate::hash::SeededMap;
@@ -38,8 +38,10 @@ impl KeptTimes {
     /// back and got something else meanwhile, without a trace: then nothing is known.
     pub(super) fn add(&mut self, wait: &Wait, entities: &Entities) {
         let class = entities.lock_class(wait.lock);
+        let is_condition = wait.mechanism == Mechanism::Monitor
+            || class.is_some_and(|class| entities.class_name(class).ends_with("$ConditionObject"));
         // Others are waited for once.
-        if !class.is_some_and(|class| entities.class_name(class).ends_with("$ConditionObject")) {
+        if !is_condition {
             return;
         }
         let end_ns = wait.start_ns.saturating_add(wait.duration_ns);

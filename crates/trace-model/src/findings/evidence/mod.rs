@@ -191,7 +191,7 @@ impl Evidence {
                 return kind.unended_ns.add(wait.duration_ns);
             }
             WaitKind::Contention | WaitKind::Conditional => {}
-            WaitKind::Idle | WaitKind::Sleep => return,
+            WaitKind::Idle | WaitKind::Sleep | WaitKind::Join => return,
         }
         kind.add_lock(wait);
         if wait.kind == WaitKind::Conditional {
