@@ -23,7 +23,7 @@ use std::io::{self, Write};
 use foldhash::fast::RandomState;
 use trace_analysis::{
     Aspect, ClassIndex, Contention, Entities, Lock, LockIndex, Mechanism, MethodTable, Owner,
-    ParkTimeout, ThreadIndex, Wait,
+    ParkTimeout, ThreadIndex, Wait, WaitEnd, WaitKind,
 };
 
 use self::chunk::Chunk;
@@ -124,12 +124,30 @@ impl<W: Write> RecordingWriter<W> {
             event.number(common.stack);
             event.number(common.class);
         };
+        let mut latest_first = stretch.parts.iter().rev();
+        let mut last_owner = || {
+            let known = latest_first.find_map(|part| part.owner.thread());
+            known.map_or(NONE, |(owner, _)| self.thread(owner, entities))
+        };
         match wait.mechanism {
+            Mechanism::Monitor if wait.kind != WaitKind::Contention => {
+                let notifier = last_owner();
+                let chunk = &mut self.run.chunk;
+                chunk.event(types::MONITOR_WAIT, stretch.end_ns, |event| {
+                    begin(event);
+                    event.number(notifier);
+                    // 0: without a limit, as in `Object.wait(0)`.
+                    let timeout_ns = match wait.timeout {
+                        ParkTimeout::After(duration_ns) => duration_ns,
+                        ParkTimeout::None | ParkTimeout::At(_) => 0,
+                    };
+                    event.signed(signed(timeout_ns / NS_PER_MS));
+                    event.flag(wait.end == WaitEnd::TimedOut);
+                    event.number(common.address);
+                });
+            }
             Mechanism::Monitor => {
-                let mut latest_first = stretch.parts.iter().rev();
-                let previous_owner = latest_first
-                    .find_map(|part| part.owner.thread())
-                    .map_or(NONE, |(owner, _)| self.thread(owner, entities));
+                let previous_owner = last_owner();
                 let chunk = &mut self.run.chunk;
                 chunk.event(types::MONITOR_ENTER, stretch.end_ns, |event| {
                     begin(event);
@@ -288,6 +306,9 @@ fn limits(timeout: ParkTimeout) -> (i64, i64) {
         ParkTimeout::At(unix_ms) => (NOTHING, signed(unix_ms)),
     }
 }
+
+/// Nanoseconds of the unit in which `Object.wait` has its limit.
+const NS_PER_MS: u64 = 1_000_000;
 
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)

@@ -32,6 +32,8 @@ pub(super) const WAITS: Layout = Layout {
         Column::number("duration_ns"),
         Column::number("safepoint_ns"),
         Column::number("barging_holds"),
+        Column::number("deadline_ns").optional(),
+        Column::number("waker").optional(),
     ],
 };
 

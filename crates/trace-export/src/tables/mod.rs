@@ -24,7 +24,8 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use trace_analysis::{
-    Aspect, Blame, Entities, MethodTable, Owner, RootPart, TraceSummary, Value, Wait, WaitKind,
+    Aspect, Blame, Entities, MethodTable, Owner, RootPart, ThreadIndex, TraceSummary, Value, Wait,
+    WaitKind,
 };
 
 use self::column::Cell;
@@ -107,6 +108,9 @@ impl RunTables {
         self.count += 1;
         self.duration_ns = self.duration_ns.saturating_add(wait.duration_ns);
         let common = self.common(wait, entities);
+        let number = |number: Option<u64>| number.map_or(Cell::Nothing, Cell::Number);
+        let deadline_ns = self.place.deadline_ns(wait);
+        let waker = waker(wait).map(|thread| self.referred.thread(thread));
         self.waits.push([
             Cell::Number(common.number),
             Cell::Number(wait.id.lock.0),
@@ -126,6 +130,8 @@ impl RunTables {
             Cell::Number(wait.duration_ns),
             Cell::Number(wait.safepoint_ns),
             Cell::Number(wait.barging_holds),
+            number(deadline_ns),
+            number(waker),
         ])?;
         let mut blame: Vec<_> = wait.blame.iter().collect();
         // The parts of a wait have no order, but the same trace makes the same files.
@@ -312,4 +318,13 @@ impl RunTables {
 
 fn create(layout: &Layout, place: &Place) -> io::Result<Table> {
     Table::create(layout, place, VERSION)
+}
+
+/// Returns the thread that ended a wait for something other than a lock.
+fn waker(wait: &Wait) -> Option<ThreadIndex> {
+    if wait.kind == WaitKind::Contention {
+        return None;
+    }
+    let threads = wait.blame.iter().filter_map(|blame| blame.owner.thread());
+    threads.map(|(thread, _)| thread).next()
 }

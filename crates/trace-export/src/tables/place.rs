@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use trace_analysis::{ParkTimeout, Wait};
+
 use super::layout::RUNS;
 
 /// The identity of a run among the runs of all hosts.
@@ -29,6 +31,23 @@ impl Place {
     /// Returns the file of the table `runs`, relative to the folder of all runs.
     pub fn name_of_run(&self) -> PathBuf {
         self.name(RUNS.name)
+    }
+
+    /// Returns when a thread would have stopped waiting, in nanoseconds since the trace's start, if
+    /// its wait had a limit.
+    pub(super) fn deadline_ns(&self, wait: &Wait) -> Option<u64> {
+        const NS_PER_MS: u64 = 1_000_000;
+        match wait.timeout {
+            ParkTimeout::None => None,
+            ParkTimeout::After(duration_ns) => {
+                Some(wait.whole_start_ns.saturating_add(duration_ns))
+            }
+            ParkTimeout::At(unix_ms) => Some(
+                unix_ms
+                    .saturating_mul(NS_PER_MS)
+                    .saturating_sub(self.start_unix_ns),
+            ),
+        }
     }
 
     /// Returns the file of a table.
