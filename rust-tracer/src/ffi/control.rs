@@ -149,14 +149,19 @@ impl LctConfig {
             true => capability,
             false => Capabilities::default(),
         };
+        let missing = Capabilities::from_bits(self.missing);
         Capabilities::HOLDS
             .union(Capabilities::ORDERED)
             .union(Capabilities::PERMITS)
             .union(Capabilities::SAFEPOINTS)
-            .union(Capabilities::from_bits(self.missing))
+            .union(missing)
             .union(thread_times::capability())
             .union(optional(self.owner_samples, Capabilities::OWNER_SAMPLES))
             .union(optional(self.lock_sites, Capabilities::LOCK_SITES))
+            .union(optional(
+                !missing.contains(Capabilities::WITHOUT_MONITORS),
+                Capabilities::OBJECT_WAITS,
+            ))
     }
 }
 

@@ -7,7 +7,7 @@ use std::fmt;
 use std::path::Path;
 
 use trace_analysis::{
-    ChainIndex, Entities, Frame, Lock, LockIndex, Mechanism, Owner, TraceFile, Wait,
+    ChainIndex, Entities, Frame, Lock, LockIndex, Mechanism, Owner, TraceFile, Wait, WaitKind,
 };
 use trace_format::Capabilities;
 
@@ -60,7 +60,8 @@ impl Positions {
         let file = TraceFile::open(trace).unwrap_or_else(|error| panic!("{error}"));
         let capabilities = file.header().capabilities;
         let summary = analyze(trace, |wait, entities| {
-            if wait.mechanism == Mechanism::Monitor {
+            // Code that waits in `Object.wait` or notifies stands there, not at a monitor.
+            if wait.mechanism == Mechanism::Monitor && wait.kind == WaitKind::Contention {
                 positions.add(wait, |position| {
                     let verdict = verdicts.entry(position);
                     let verdict = verdict

@@ -51,6 +51,7 @@ mod setting;
 mod summary;
 mod trace_clock;
 mod turn;
+mod wait_log;
 pub mod what_if;
 
 pub use agent::{agent_library, agent_option, check_shares_of_holds};
@@ -87,3 +88,4 @@ pub use setting::{COLLECTORS, Setting, is_nightly};
 pub use summary::{analyze, check_sound, for_each_event, for_each_segment};
 pub use trace_clock::TraceClock;
 pub use turn::{Turn, blame};
+pub use wait_log::{Notification, WaitEnding, WaitLog};

@@ -1,4 +1,4 @@
-//! The events of parked threads in a trace: `locktrace dump`.
+//! The events of parked threads in a trace, without those in `Object.wait`: `locktrace dump`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,6 +14,8 @@ use crate::locktrace::dump;
 pub struct ParkLog {
     /// Those of each thread that wrote any, in the thread's order.
     pub threads: Vec<ParkingThread>,
+    /// Domains and numbers of the events of `Object.wait`, which are not in the list.
+    pub numbers_of_waits: Vec<(u64, u64)>,
 }
 
 /// A thread that parks or unparks.
@@ -127,7 +129,11 @@ impl ParkLog {
                 });
             }
         }
-        ParkLog { threads }
+        let numbers_of_waits = lines.iter().filter_map(|line| line.event.of_object_wait());
+        ParkLog {
+            threads,
+            numbers_of_waits: numbers_of_waits.collect(),
+        }
     }
 
     /// The only thread of a name.
@@ -270,6 +276,7 @@ enum Event {
         chain: u32,
         timeout_ns: Option<u64>,
         deadline_unix_ms: Option<u64>,
+        monitor: bool,
     },
     ParkEnd {
         time_ns: u64,
@@ -279,6 +286,7 @@ enum Event {
         permit: u64,
         unpark_elsewhere: bool,
         owner: u64,
+        monitor: bool,
     },
     Unpark {
         time_ns: u64,
@@ -290,6 +298,7 @@ enum Event {
         blocker_hash: u64,
         owner: u64,
         interrupt: bool,
+        waiters: u64,
         chain: u32,
     },
     ExclusiveRelease {
@@ -301,6 +310,33 @@ enum Event {
     },
     #[serde(other)]
     Other,
+}
+
+impl Event {
+    /// The domain and the number of an event of `Object.wait`.
+    fn of_object_wait(&self) -> Option<(u64, u64)> {
+        match *self {
+            Event::ParkBegin {
+                domain,
+                sequence,
+                monitor: true,
+                ..
+            }
+            | Event::ParkEnd {
+                domain,
+                sequence,
+                monitor: true,
+                ..
+            }
+            | Event::Unpark {
+                domain,
+                sequence,
+                waiters: 1..,
+                ..
+            } => Some((domain, sequence)),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -379,6 +415,7 @@ impl<'a> Entities<'a> {
                 chain,
                 timeout_ns,
                 deadline_unix_ms,
+                monitor: false,
             } => ParkEvent {
                 domain,
                 sequence,
@@ -399,6 +436,7 @@ impl<'a> Entities<'a> {
                 permit,
                 unpark_elsewhere,
                 owner,
+                monitor: false,
             } => ParkEvent {
                 domain,
                 sequence,
@@ -420,6 +458,7 @@ impl<'a> Entities<'a> {
                 blocker_hash,
                 owner,
                 interrupt,
+                waiters: 0,
                 chain,
             } => ParkEvent {
                 domain,

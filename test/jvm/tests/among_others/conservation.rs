@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use jvm_tests::{Jvm, analyze, check_sound, for_each_event, is_nightly, report};
-use trace_analysis::Mechanism;
+use trace_analysis::{Mechanism, WaitKind};
 use trace_format::{ContendedEnter, ContendedEntered, Event, LockId, ThreadId};
 
 const LOCK_CLASS: &str = "scenarios.LockHammer$Anvil";
@@ -20,7 +20,7 @@ fn each_wait_adds_up() {
     let mut waits_of_hammers: BTreeMap<String, u64> = BTreeMap::new();
     let mut total_ns = 0;
     let summary = analyze(&trace, |wait, entities| {
-        if wait.mechanism != Mechanism::Monitor {
+        if wait.mechanism != Mechanism::Monitor || wait.kind != WaitKind::Contention {
             return;
         }
         let count = pending.get_mut(&wait.duration_ns);

@@ -216,7 +216,7 @@ fn through_jcmd() {
         stopped.contains("Stopped tracing lock contention to trace.lct."),
         "{stopped}"
     );
-    let waits = waits_of_all_kinds(&jvm.trace());
+    let waits = waits(&jvm.trace());
     check_open_chain(&waits);
 
     let second = jcmd(&jvm, &["LockContention.start", "file=trace.lct"]);
@@ -346,7 +346,7 @@ fn kinds_and_duration() {
         assert!(Instant::now() < deadline, "it goes on");
         thread::sleep(Duration::from_millis(100));
     }
-    let waits = waits_of_all_kinds(&jvm.trace());
+    let waits = waits(&jvm.trace());
     let [wait] = &waits[..] else {
         panic!("{waits:?}");
     };

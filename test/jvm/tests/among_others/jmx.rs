@@ -6,8 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 
 use jvm_tests::{
-    Jar, Jdk, Jvm, Run, RunningJvm, dependencies, jcmd, repository, source_directory,
-    waits_of_all_kinds,
+    Jar, Jdk, Jvm, Run, RunningJvm, dependencies, jcmd, repository, source_directory, waits,
 };
 use serde_json::Value;
 
@@ -207,9 +206,7 @@ fn a_client_controls_a_jvm_without_flags() {
     for name in ["trace.lct", "copy.lct", "report.json"] {
         assert!(trace.with_file_name(name).exists(), "{name}");
     }
-    let mut blocked = waits_of_all_kinds(&trace);
-    // Workers of the JVM's own server wait for the next request.
-    blocked.retain(|wait| wait.common().kind != "idle");
+    let blocked = waits(&trace);
     assert_eq!(blocked.len(), 2, "{blocked:?}");
     server.kill();
 }

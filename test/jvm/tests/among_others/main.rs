@@ -56,3 +56,4 @@ mod top;
 mod trace_file;
 mod tracing_off;
 mod wait_kinds;
+mod wait_oracle;

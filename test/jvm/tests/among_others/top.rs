@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use jvm_tests::{Jdk, Jvm, RunningJvm, jcmd, locktrace, locktrace_program, waits_of_all_kinds};
+use jvm_tests::{Jdk, Jvm, RunningJvm, jcmd, locktrace, locktrace_program, waits};
 
 /// A terminal in which a command runs, by tmux.
 struct Terminal {
@@ -262,7 +262,7 @@ fn a_trace_is_started_and_stopped() {
     let name = kept.to_str().expect("UTF-8");
     let batch = locktrace(["top", "--batch", "-n", "1", "--trace-file", name, &id]);
     assert_eq!((batch.code, &*batch.stderr), (0, ""), "{}", batch.stdout);
-    let waits = waits_of_all_kinds(&kept);
+    let waits = waits(&kept);
     assert_eq!(waits.len(), 2, "{waits:?}");
 
     let program = locktrace_program().display();

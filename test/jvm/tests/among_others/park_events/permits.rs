@@ -44,6 +44,9 @@ pub(crate) fn check(log: &ParkLog) {
 
 fn check_numbers(log: &ParkLog) {
     let mut domains: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    for &(domain, number) in &log.numbers_of_waits {
+        domains.entry(domain).or_default().push(number);
+    }
     for thread in &log.threads {
         let mut last: BTreeMap<u64, u64> = BTreeMap::new();
         for event in &thread.events {

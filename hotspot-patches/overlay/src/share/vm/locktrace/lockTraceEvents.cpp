@@ -140,17 +140,6 @@ void LockTraceEnter::delist() {
   if (state->_enter == this) state->_enter = _outer;
 }
 
-// At a safepoint, where neither ObjectSynchronizer::FastHashCode may be called by the VM
-// thread nor another thread is about to hash the object. A monitor that is waited for stays
-// inflated, so its header has the hash.
-static void hash_at_safepoint(ObjectMonitor* monitor) {
-  assert(SafepointSynchronize::is_at_safepoint(), "another thread may hash the object");
-  markOop header = monitor->header();
-  if (header->hash() != 0) return;
-  intptr_t hash = os::random() & markOopDesc::hash_mask;
-  monitor->set_header(header->copy_set_hash(hash == markOopDesc::no_hash ? 1 : hash));
-}
-
 // The owner's tracer must exist before the enter looks for it: no thread
 // has one yet.
 LockTraceOpenWaits::Outcome LockTraceEnter::write_open(JavaThread* thread, jlong began_ns, bool in_time) {
@@ -159,7 +148,7 @@ LockTraceOpenWaits::Outcome LockTraceEnter::write_open(JavaThread* thread, jlong
     return LockTraceOpenWaits::nothing;
   }
   if (!in_time) return LockTraceOpenWaits::left;
-  hash_at_safepoint(enter->_monitor);
+  LockTraceMetadata::hash_at_safepoint(enter->_monitor);
   JavaThread* owner = Threads::owning_thread_from_monitor_owner((address) enter->_monitor->owner(), false);
   if (owner != NULL) LockTrace::tracer_from_start(owner);
   LockTrace::tracer_from_start(thread);
@@ -346,6 +335,7 @@ void LockTraceExit::take_sequence() {
 }
 
 void LockTraceExit::write() {
+  if (_wait != NULL && _wait->_tracer != NULL) _wait->write_begin();
   if (!has_event() && _resolved == 0) return;
   LctThread* tracer = LockTrace::tracer(_thread);
   if (tracer == NULL) return;
@@ -361,23 +351,6 @@ void LockTraceExit::write() {
   if (_resolved != 0) {
     lct_forward_resolve(tracer, _resolved, chain);
   }
-}
-
-// ---------------------------------------------------------------------------
-// Conditional waiting
-
-void LockTraceWait::begin(JavaThread* thread) {
-  _class_init = LockTraceClassInit::of(thread, _monitor);
-  if (_class_init != NULL) _class_init->release(_monitor);
-  _forward_ref = _monitor->locktrace()->take_forward_ref(_monitor->locktrace_interest());
-  thread->locktrace()->_wait = this;
-}
-
-void LockTraceWait::restore() {
-  if (_class_init != NULL) _class_init->reacquired();
-  // The trace may have ended meanwhile.
-  if (_forward_ref == 0 || !LockTrace::enabled() || _session != LockTrace::session()) return;
-  _monitor->locktrace()->put_forward_ref(_monitor->locktrace_interest(), _forward_ref);
 }
 
 // ---------------------------------------------------------------------------

@@ -12,6 +12,7 @@
 
 #include "locktrace/lockTrace.hpp"
 #include "locktrace/lockTraceOpenWaits.hpp"
+#include "locktrace/lockTraceWait.hpp"
 #include "memory/allocation.hpp"
 
 // The monitor events: objects on the stack of the ObjectMonitor method that
@@ -134,32 +135,6 @@ class LockTraceExit : public StackObj {
 
   // After the release, whichever way exit() returns.
   ~LockTraceExit() { if (_thread != NULL) write(); }
-};
-
-// Object.wait releases a monitor that another method acquired. Its exit event
-// refers to the call chain of that method, which is known when that method
-// releases the monitor for good.
-class LockTraceWait : public StackObj {
- private:
-  friend class LockTraceExit;
-  ObjectMonitor* const _monitor;
-  uint64_t _forward_ref;   // 0: no contended exit refers to the chain yet
-  uint32_t _session;       // the trace that the reference belongs to
-  LockTraceClassInit* _class_init;   // NULL: the wait is not for another thread to initialize a class
-
-  void begin(JavaThread* thread);
-  void restore();
-
- public:
-  // Owning the monitor, just before exit().
-  LockTraceWait(ObjectMonitor* monitor, JavaThread* thread)
-    : _monitor(monitor), _forward_ref(0), _session(LockTrace::session()), _class_init(NULL) {
-    if (LockTrace::enabled()) begin(thread);
-  }
-
-  // Owning the monitor again: its owners must not have consumed the
-  // reference meanwhile.
-  void reacquired() { if (_forward_ref != 0 || _class_init != NULL) restore(); }
 };
 
 // Shows stack walks the compiled caller of a leaf routine that is called without a frame

@@ -123,3 +123,14 @@ void LockTraceMetadata::describe_method(LctThread* tracer, Method* method, uint3
   description.signature = LockTraceText::of(method->signature());
   lct_method(tracer, &description);
 }
+
+// At a safepoint, where neither ObjectSynchronizer::FastHashCode may be called by the VM
+// thread nor another thread is about to hash the object. A monitor that is waited for stays
+// inflated, so its header has the hash.
+void LockTraceMetadata::hash_at_safepoint(ObjectMonitor* monitor) {
+  assert(SafepointSynchronize::is_at_safepoint(), "another thread may hash the object");
+  markOop header = monitor->header();
+  if (header->hash() != 0) return;
+  intptr_t hash = os::random() & markOopDesc::hash_mask;
+  monitor->set_header(header->copy_set_hash(hash == markOopDesc::no_hash ? 1 : hash));
+}

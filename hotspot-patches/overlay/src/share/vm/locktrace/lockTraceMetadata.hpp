@@ -46,6 +46,9 @@ class LockTraceMetadata : AllStatic {
 
   // The identity hash of an object if it has one that can be read at once, else 0.
   static intptr_t known_hash(oop object);
+
+  // At a safepoint: gives the object of a monitor that is waited for an identity hash.
+  static void hash_at_safepoint(ObjectMonitor* monitor);
 };
 
 #endif // SHARE_VM_LOCKTRACE_LOCKTRACEMETADATA_HPP

@@ -14,6 +14,7 @@
 #include "locktrace/lockTraceOpenWaits.hpp"
 #include "locktrace/lockTraceParks.hpp"
 #include "locktrace/lockTraceStop.hpp"
+#include "locktrace/lockTraceWait.hpp"
 #include "memory/resourceArea.hpp"
 #include "runtime/os.hpp"
 #include "runtime/thread.inline.hpp"
@@ -31,6 +32,7 @@ static const int MinWritten = 64;
 LockTraceOpenWaits::Outcome LockTraceOpenWaits::write(JavaThread* thread, jlong at_ns, bool in_time) {
   Outcome outcome = nothing;
   if (LockTrace::is_asked_for(LCT_KIND_MONITOR)) outcome = LockTraceEnter::write_open(thread, at_ns, in_time);
+  if (outcome == nothing && LockTrace::is_asked_for(LCT_KIND_MONITOR)) outcome = LockTraceWait::write_open(thread, at_ns, in_time);
   if (outcome == nothing && LockTrace::is_asked_for(LCT_KIND_PARK)) outcome = LockTracePark::write_open(thread, at_ns, in_time);
   return outcome;
 }

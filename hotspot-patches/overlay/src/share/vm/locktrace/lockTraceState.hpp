@@ -64,9 +64,15 @@ class LockTraceMonitor : public LctLock {
   // When the owner acquired the monitor; 0: before anybody contended for it, or there
   // is no owner. Only owners read and write it.
   jlong    _acquired_ns;
+  // In the wait set. Guarded by its lock, and kept without a trace too.
+  uint32_t _waiters;
 
  public:
-  LockTraceMonitor() : _forward_ref(0), _acquired_ns(0) { id = 0; last_sequence = 0; }
+  LockTraceMonitor() : _forward_ref(0), _acquired_ns(0), _waiters(0) { id = 0; last_sequence = 0; }
+
+  void waiter_comes()            { _waiters++; }
+  void waiter_leaves()           { _waiters--; }
+  uint32_t waiters() const       { return _waiters; }
 
   // By the owner.
   void hold_begins(jlong now_ns) { _acquired_ns = now_ns; }
@@ -113,6 +119,7 @@ class LockTraceThread {
   friend class LockTraceEnter;
   friend class LockTraceExit;
   friend class LockTraceLeafCaller;
+  friend class LockTraceNotify;
   friend class LockTracePark;
   friend class LockTraceParker;
   friend class LockTraceStackWalk;
@@ -122,6 +129,7 @@ class LockTraceThread {
   LctThread*       _tracer;        // created on first use
   LockTraceEnter*  _enter;         // the innermost one that the thread blocks in
   LockTraceWait*   _wait;          // set while Object.wait releases its monitor
+  LockTraceWait*   _object_wait;   // the innermost Object.wait, with a trace or without
   LockTraceClassInit* _class_init; // the innermost class that the thread links or initializes
   LockTracePark*   _park;          // set while the thread parks, with a trace or without
   LockTraceUnpark* _unpark;        // set while the thread unparks another one
@@ -143,7 +151,7 @@ class LockTraceThread {
 
  public:
   LockTraceThread()
-    : _tracer(0), _enter(0), _wait(0), _class_init(0), _park(0), _unpark(0), _leaf_frame(0), _blocker_hash(0),
+    : _tracer(0), _enter(0), _wait(0), _object_wait(0), _class_init(0), _park(0), _unpark(0), _leaf_frame(0), _blocker_hash(0),
       _queue_place(0), _ended(false), _hooks(0), _chain(0), _waits_since_ns(0), _waits_for(0) {}
 
   // Before it runs: a thread that works for the trace is not in it.
