@@ -249,6 +249,11 @@ impl Candidates<'_> {
             },
             is_free: key.owner == Value::Free,
             is_conditional,
+            kept_at_once: {
+                let chains = cause.chains.iter();
+                let at_once = chains.map(|(chain, _)| of_kind.kept.at_once(chain));
+                at_once.max().unwrap_or_default()
+            },
             parks_directly: largest_site
                 .zip(site_chain)
                 .is_some_and(|(site, chain)| self.names.parks_directly(chain, site.lock_class)),

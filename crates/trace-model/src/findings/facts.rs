@@ -16,6 +16,8 @@ pub(crate) struct Facts {
     pub(crate) is_free: bool,
     /// Whether threads waited for another thread, not for a lock.
     pub(crate) is_conditional: bool,
+    /// Of waits for another thread: how many threads kept what others waited for at once, at least.
+    pub(crate) kept_at_once: u32,
     /// Whether the code that waited longest calls `LockSupport.park` itself.
     pub(crate) parks_directly: bool,
     /// Whether the locks guard the initialization of a class.

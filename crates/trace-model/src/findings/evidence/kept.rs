@@ -1,6 +1,8 @@
 //! For how long threads keep what others wait for, as what a pool lends.
 
-use trace_analysis::{ChainIndex, Entities, LockIndex, Mechanism, ThreadIndex, Wait};
+use trace_analysis::{
+    ChainIndex, Entities, LockIndex, Mechanism, ThreadIndex, WAITS_AGAIN_NS, Wait,
+};
 
 use super::tally::{Tally, TallySum};
 use crate::hash::SeededMap;
@@ -9,6 +11,23 @@ use crate::hash::SeededMap;
 const MAX_CHAINS: usize = 4_096;
 /// The most threads and conditions of which it is known when the thread's wait ended.
 const MAX_GOT: usize = 1 << 16;
+/// The most recent times of one condition among which those at once are counted.
+const MAX_RECENT: usize = 32;
+
+/// From when until when a thread kept something.
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    got_ns: u64,
+    gave_ns: u64,
+    /// The number of threads that kept something when it began, this one included.
+    at_once: u32,
+}
+
+impl Kept {
+    fn contains(&self, time_ns: u64) -> bool {
+        (self.got_ns..self.gave_ns).contains(&time_ns)
+    }
+}
 
 /// The time between the end of a thread's wait for a condition, and when it ended the wait of another thread for the same
 /// one: as between borrowing something and giving it back. Depends on the order of waits: those for one condition come in the
@@ -21,6 +40,40 @@ pub(crate) struct KeptTimes {
     got_ns: SeededMap<(u32, LockIndex, ThreadIndex), u64>,
     /// Since when somebody has waited for a condition all the time, and until when at least.
     waiting_ns: SeededMap<(u32, LockIndex), (u64, u64)>,
+    /// The last times in which something of a condition was kept.
+    recent: SeededMap<(u32, LockIndex), RecentTimes>,
+    /// The most threads that kept something at once, by where one of them gave it back.
+    at_once: SeededMap<ChainIndex, u32>,
+}
+
+/// The last times in which something was kept.
+#[derive(Clone, Debug, Default)]
+struct RecentTimes(Vec<Kept>);
+
+impl RecentTimes {
+    /// Adds a time. Returns the most times, this one among them, that have a moment in common: it is
+    /// the begin of one of them.
+    fn add(&mut self, got_ns: u64, gave_ns: u64) -> u32 {
+        let mut kept = Kept {
+            got_ns,
+            gave_ns,
+            at_once: 1,
+        };
+        let mut most = 1;
+        for other in &mut self.0 {
+            kept.at_once += u32::from(other.contains(got_ns));
+            if kept.contains(other.got_ns) {
+                other.at_once += 1;
+                most = most.max(other.at_once);
+            }
+        }
+        most = most.max(kept.at_once);
+        if self.0.len() >= MAX_RECENT {
+            self.0.remove(0);
+        }
+        self.0.push(kept);
+        most
+    }
 }
 
 impl Default for KeptTimes {
@@ -29,6 +82,8 @@ impl Default for KeptTimes {
             sums: Tally::new(MAX_CHAINS),
             got_ns: SeededMap::default(),
             waiting_ns: SeededMap::default(),
+            recent: SeededMap::default(),
+            at_once: SeededMap::default(),
         }
     }
 }
@@ -53,11 +108,38 @@ impl KeptTimes {
             && since_ns <= got_ns
         {
             self.sums.add(chain, end_ns.saturating_sub(got_ns), 1);
+            self.count_at_once(condition, chain, (got_ns, end_ns));
         }
         let got = of(wait.thread);
         if self.got_ns.len() < MAX_GOT || self.got_ns.contains_key(&got) {
             self.got_ns.insert(got, end_ns);
         }
+    }
+
+    /// Counts how many threads keep something of a condition at once, with one more time.
+    fn count_at_once(
+        &mut self,
+        condition: (u32, LockIndex),
+        chain: ChainIndex,
+        (got_ns, gave_ns): (u64, u64),
+    ) {
+        let is_known = self.recent.contains_key(&condition);
+        if self.recent.len() >= MAX_GOT && !is_known || self.at_once.len() >= MAX_CHAINS {
+            return;
+        }
+        let most = self
+            .recent
+            .entry(condition)
+            .or_default()
+            .add(got_ns, gave_ns);
+        let known = self.at_once.entry(chain).or_default();
+        *known = most.max(*known);
+    }
+
+    /// Returns the most threads that kept something at once, one of which gave it back there; 0 if
+    /// that is not known. Those that had not waited for it do not count.
+    pub(crate) fn at_once(&self, chain: ChainIndex) -> u32 {
+        self.at_once.get(&chain).copied().unwrap_or_default()
     }
 
     /// Returns since when somebody has waited for a condition all the time, with one more wait.
@@ -67,7 +149,8 @@ impl KeptTimes {
         }
         let waiting = self.waiting_ns.entry(condition);
         let (since_ns, until_ns) = waiting.or_insert((start_ns, start_ns));
-        if start_ns > *until_ns {
+        // All that were notified are awake for a moment, and most of them wait again.
+        if start_ns > until_ns.saturating_add(WAITS_AGAIN_NS) {
             *since_ns = start_ns;
         }
         *since_ns = start_ns.min(*since_ns);
@@ -84,6 +167,11 @@ impl KeptTimes {
         self.sums.merge(&other.sums);
         self.got_ns.extend(other.got_ns);
         self.waiting_ns.extend(other.waiting_ns);
+        self.recent.extend(other.recent);
+        for (chain, at_once) in other.at_once {
+            let known = self.at_once.entry(chain).or_default();
+            *known = at_once.max(*known);
+        }
     }
 }
 
@@ -94,5 +182,19 @@ fn waker(wait: &Wait) -> Option<(ThreadIndex, ChainIndex)> {
         [only] => only.owner.thread(),
         // Without single contentions nobody knows which one came last.
         _ => parts.find_map(|part| part.owner.thread()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_at_once_is_counted() {
+        // In the order in which it is given back; three meet at 12, and at 25.
+        let times_ns = [(0, 10), (10, 20), (12, 30), (25, 40), (5, 50), (40, 60)];
+        let mut recent = RecentTimes::default();
+        let most = times_ns.map(|(got_ns, gave_ns)| recent.add(got_ns, gave_ns));
+        assert_eq!(most, [1, 1, 2, 2, 3, 2]);
     }
 }

@@ -75,9 +75,13 @@ impl Pattern for PoolTooSmall {
     }
 
     fn sentence(&self, facts: &Facts) -> String {
+        let size = match facts.kept_at_once {
+            0 | 1 => String::new(),
+            threads => format!(" of at least {threads}"),
+        };
         format!(
-            "Threads waited {} until others gave something back in {}: it looks like a pool that is \
-             too small",
+            "Threads waited {} until others gave something back in {}: it looks like a pool{size} \
+             that is too small",
             facts.time(),
             owner_or(facts, "unknown code")
         )
