@@ -1,7 +1,8 @@
 //! A hang in words: what is seen, what that is concluded from, and what helps.
 
 use trace_analysis::{
-    ChainIndex, Entities, Frame, Hang, Method, OpenWait, Resource, ThreadIndex, Verdict,
+    ChainIndex, Entities, Frame, Hang, Mechanism, Method, OpenWait, Resource, ThreadIndex, Verdict,
+    WaitKind,
 };
 
 use crate::human::{self, plural};
@@ -116,8 +117,11 @@ impl Words<'_> {
         };
         let (awaited, place) = match (&hang.holder_wait, first.holder_facts.seen) {
             (Some(wait), _) => {
-                let awaited = awaited(wait, self.entities).to_owned();
-                (awaited, place(wait, self.entities))
+                let place = match wait.kind {
+                    WaitKind::Join => outside_of_jdk(wait.chain, self.entities),
+                    _ => place(wait, self.entities),
+                };
+                (awaited(wait, self.entities).to_owned(), place)
             }
             (None, Some((_, chain))) if first.holder.is_some() => {
                 let awaited = "a notification, or the end of a thread".to_owned();
@@ -319,6 +323,11 @@ pub(crate) fn awaited(wait: &OpenWait, entities: &Entities) -> &'static str {
         ("Queue", "a queue"),
         ("Semaphore", "a permit"),
     ];
+    match (wait.mechanism, wait.kind) {
+        (_, WaitKind::Join) => return "the end of a thread or process",
+        (Mechanism::Monitor, _) => return "a notification",
+        (Mechanism::Park, _) => {}
+    }
     let class = entities.lock_class(wait.lock);
     let class = class.map_or("", |class| entities.class_name(class));
     let known = NAMES.into_iter().find(|(part, _)| class.contains(part));
