@@ -29,7 +29,7 @@ TABLES = {
         wait bigint, event_lock bigint, event_number bigint, mechanism string, kind string, end string,
         after_wait boolean, begun_before_trace boolean, lock_class string, lock bigint, thread bigint,
         method string, chain string, start timestamp, start_ns bigint, duration_ns bigint,
-        safepoint_ns bigint, barging_holds bigint""",
+        safepoint_ns bigint, barging_holds bigint, deadline_ns bigint, waker bigint""",
     "blame": """
         wait bigint, mechanism string, kind string, lock_class string, lock bigint, thread bigint,
         method string, chain string, owner string, unknown_reason string, owner_thread bigint,

@@ -4,6 +4,9 @@ use rust_tracer::text;
 
 use crate::ffi::{Class, Env, Object};
 
+/// The internal name of a class, and the identifier of its loader.
+pub(crate) type ClassKey = (Box<[u8]>, u64);
+
 /// Returns the identifier of a loader: 0 for the boot loader.
 pub(crate) fn loader_id(env: Env<'_>, loader: Option<Object<'_>>) -> u64 {
     let hash = loader.map(|loader| env.hash(loader).unwrap_or_default());

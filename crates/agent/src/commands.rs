@@ -7,6 +7,7 @@ use std::thread;
 use trace_format::agent_result;
 
 use crate::ffi::{Callbacks, Env, Environment, Event, ExitHelper, Vm};
+use crate::hooks::class_changer;
 use crate::messages::{NO_OWNERS, say};
 use crate::session::options::{Action, HELP, Options};
 use crate::session::{self, Extent, Moment};
@@ -123,6 +124,10 @@ fn start(
             return false;
         }
     }
+    session::with_any(|session| {
+        class_changer::run(session);
+        Some(())
+    });
     if let Some(duration) = options.duration {
         let timer = thread::Builder::new().name("locktrace-timer".to_owned());
         let started = timer.spawn(move || {

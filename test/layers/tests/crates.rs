@@ -67,11 +67,12 @@ const COMMAND_LINE: [&[&str]; 8] = [
 ];
 
 /// The folders and files of `crates/agent/src`, likewise.
-const AGENT: [&[&str]; 9] = [
+const AGENT: [&[&str]; 10] = [
     &["ffi", "messages"],
     &["classes", "slots"],
     &["monitors", "parks"],
-    &["instrumentation", "threads"],
+    &["instrumentation"],
+    &["changes", "threads"],
     &["methods"],
     &["session"],
     &["hooks"],

@@ -1,4 +1,4 @@
-//! Changes of loaded classes while the application runs, by a thread of the agent.
+//! Changes of loaded classes while the application runs, which a thread of the agent makes.
 //!
 //! Each change stops all threads for a moment: on JDK 8 and 11 for up to 60 ms in a JVM with thousands
 //! of classes. So changes are spread over time. There are three reasons for one:
@@ -10,19 +10,16 @@
 
 mod pace;
 pub(crate) mod undo;
-mod worker;
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::Duration;
 
 use crate::changes::pace::{Batch, Pace};
 use crate::ffi::{Env, WeakObject};
 use crate::instrumentation::late::LateClass;
 use crate::monitors::Monitor;
-use crate::session::Session;
 
 /// Changes of loaded classes may take one part in this number of the time.
 const SHARE_OF_LOADED: u32 = 20;
@@ -37,26 +34,37 @@ pub(crate) struct Changes {
     /// Whether the JVM changes many classes in the time that it takes for one.
     pub(crate) has_one_walk: bool,
     /// Relaxed: what it guards is read and written under the mutex afterwards and before.
-    is_running: AtomicBool,
+    is_claimed: AtomicBool,
     /// Held for a few instructions, never while the JVM is called.
     queue: Mutex<Queue>,
 }
 
 #[derive(Debug)]
-struct Queue {
+pub(crate) struct Queue {
     /// Classes that were loaded before.
-    loaded: VecDeque<WeakObject>,
-    pace: Pace,
-    batch: Batch,
+    pub(crate) loaded: VecDeque<WeakObject>,
+    pub(crate) pace: Pace,
+    pub(crate) batch: Batch,
     /// Classes of which it is to be found out whether waits are many or long.
-    doubtful: Vec<Arc<LateClass>>,
+    pub(crate) doubtful: Vec<Arc<LateClass>>,
     /// Classes in which threads wait.
-    late: Vec<Arc<LateClass>>,
+    pub(crate) late: Vec<Arc<LateClass>>,
     /// Monitors whose owners are to be looked up.
-    unseen: Vec<Arc<Monitor>>,
-    late_pace: Pace,
+    pub(crate) unseen: Vec<Arc<Monitor>>,
+    pub(crate) late_pace: Pace,
     /// The number of late changes so far.
-    late_changes: usize,
+    pub(crate) late_changes: usize,
+}
+
+impl Queue {
+    /// Returns how long to wait for the next change; `None` if there is none.
+    pub(crate) fn wait(&self) -> Option<Duration> {
+        let is_late = !self.late.is_empty() || !self.unseen.is_empty();
+        let late = is_late.then(|| self.late_pace.wait());
+        let loaded = (!self.loaded.is_empty()).then(|| self.pace.wait());
+        let doubtful = (!self.doubtful.is_empty()).then_some(Duration::ZERO);
+        [late, loaded, doubtful].into_iter().flatten().min()
+    }
 }
 
 /// The most monitors whose owners are to be looked up.
@@ -67,7 +75,7 @@ impl Changes {
     pub(crate) fn new(has_one_walk: bool) -> Self {
         Self {
             has_one_walk,
-            is_running: AtomicBool::new(false),
+            is_claimed: AtomicBool::new(false),
             queue: Mutex::new(Queue {
                 loaded: VecDeque::new(),
                 pace: Pace::new(SHARE_OF_LOADED, Duration::ZERO),
@@ -81,47 +89,39 @@ impl Changes {
         }
     }
 
-    fn queue(&self) -> MutexGuard<'_, Queue> {
+    pub(crate) fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds classes that were loaded before.
-    pub(crate) fn add_loaded(&self, session: &Session, classes: Vec<WeakObject>) {
+    pub(crate) fn add_loaded(&self, classes: Vec<WeakObject>) {
         self.queue().loaded.extend(classes);
-        self.run(session);
     }
 
     /// Adds a class in which threads wait, perhaps many or for long.
-    pub(crate) fn add_doubtful(&self, session: &Session, class: &Arc<LateClass>) {
+    pub(crate) fn add_doubtful(&self, class: &Arc<LateClass>) {
         let mut queue = self.queue();
         if queue.doubtful.try_reserve(1).is_ok() {
             queue.doubtful.push(Arc::clone(class));
-            drop(queue);
-            self.run(session);
         }
     }
 
     /// Adds a monitor whose last release was not seen, and which a thread waits for.
-    pub(crate) fn add_unseen(&self, session: &Session, monitor: &Arc<Monitor>) {
+    pub(crate) fn add_unseen(&self, monitor: &Arc<Monitor>) {
         let mut queue = self.queue();
         if queue.unseen.len() < MAX_UNSEEN && queue.unseen.try_reserve(1).is_ok() {
             queue.unseen.push(Arc::clone(monitor));
-            drop(queue);
-            self.run(session);
         }
     }
 
-    /// Begins to make the changes, unless that is being done.
-    fn run(&self, session: &Session) {
-        if self.is_running.swap(true, Relaxed) {
-            return;
-        }
-        let vm = session.environment.vm();
-        let thread = thread::Builder::new().name("locktrace-classes".to_owned());
-        if thread.spawn(move || vm.attached(worker::work)).is_err() {
-            // The next one to be added tries again.
-            self.is_running.store(false, Relaxed);
-        }
+    /// Returns `true` to the one thread that is to make the changes from now on.
+    pub(crate) fn claim(&self) -> bool {
+        !self.is_claimed.swap(true, Relaxed)
+    }
+
+    /// Nobody makes the changes any more.
+    pub(crate) fn release(&self) {
+        self.is_claimed.store(false, Relaxed);
     }
 
     /// Forgets all changes. No hook uses them any more.

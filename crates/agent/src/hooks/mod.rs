@@ -1,6 +1,7 @@
 //! The hooks: what is written at each event. They run in the application's threads.
 
 pub(crate) mod chains;
+pub(crate) mod class_changer;
 pub(crate) mod monitors;
 pub(crate) mod parks;
 mod watcher;

@@ -7,7 +7,7 @@ use trace_format::{
 
 use crate::ffi::{Env, Environment, Object};
 use crate::hooks::chains::{self, Skip};
-use crate::hooks::watcher;
+use crate::hooks::{class_changer, watcher};
 use crate::monitors::Monitor;
 use crate::monitors::inner_exits::Release;
 use crate::session::{self, Session};
@@ -71,10 +71,12 @@ fn enter(session: &Session, env: Env<'_>, thread: &mut Thread, object: Object<'_
     if let Some(class) = &late_class
         && class.wait_begins()
     {
-        session.changes.add_doubtful(session, class);
+        session.changes.add_doubtful(class);
+        class_changer::run(session);
     }
     if monitor.claim_look_up() {
-        session.changes.add_unseen(session, &monitor);
+        session.changes.add_unseen(&monitor);
+        class_changer::run(session);
     }
     let wait = MonitorWait {
         exits: is_watched.then(|| monitor.exits()),

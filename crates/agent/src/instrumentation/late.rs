@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use papaya::HashMap;
 
+use crate::classes::ClassKey;
 use crate::ffi::{Class, Env, WeakObject};
-use crate::instrumentation::ClassKey;
 
 /// The most classes that are changed late in one trace, as each stops all threads.
 pub(crate) const MAX_LATE: u32 = 64;

@@ -15,7 +15,7 @@ use bytecode_instrumentation::{
 use papaya::HashMap;
 use rust_tracer::AgentCounts;
 
-use crate::classes::{class_loader_id, internal_name, loader_id};
+use crate::classes::{ClassKey, class_loader_id, internal_name, loader_id};
 use crate::ffi::{
     Class, EXITS_CLASS, EXITS_METHOD, Env, Method, Object, PARKS_CLASS, VIRTUAL_PARKS_CLASS,
     WATCHING_EXITS_FILE, WeakObject,
@@ -64,9 +64,6 @@ pub(crate) struct LoadedClass<'a> {
     pub(crate) is_loaded_already: bool,
     pub(crate) bytes: &'a [u8],
 }
-
-/// The internal name of a class, and the identifier of its loader.
-pub(crate) type ClassKey = (Box<[u8]>, u64);
 
 /// Identifies a method across redefinitions of its class.
 #[derive(Debug, PartialEq, Eq, Hash)]

@@ -184,7 +184,7 @@ pub(crate) fn start(
             Moment::JvmRuns => {
                 counts.classes_to_change.add(classes.len() as u64);
                 session.instrumentation.set_changes_loaded(true);
-                session.changes.add_loaded(&session, classes);
+                session.changes.add_loaded(classes);
             }
         }
     }

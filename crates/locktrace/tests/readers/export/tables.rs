@@ -131,7 +131,7 @@ fn duckdb_adds_up_what_the_report_does() {
         );
         assert_eq!(in_waits[0][2], totals["safepoint_ns"]);
         let kinds = match selection {
-            "--kind all" => "contention,conditional,idle,sleep",
+            "--kind all" => "contention,conditional,idle,sleep,join",
             _ => "contention",
         };
         let is_filtered = selection.contains("--from") || selection.contains("--thread");

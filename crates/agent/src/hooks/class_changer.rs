@@ -1,14 +1,13 @@
-//! The thread that changes classes.
+//! The thread of the agent that changes loaded classes.
 
 use std::mem;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rust_tracer::AgentCounts;
 
-use crate::changes::{Changes, Queue};
+use crate::changes::Changes;
 use crate::ffi::{Env, Frames, Method, Object, WeakObject};
 use crate::instrumentation;
 use crate::instrumentation::late::{LateClass, MAX_LATE};
@@ -24,9 +23,23 @@ const INTERVAL: Duration = Duration::from_millis(50);
 /// The most frames in which the owner of a monitor may have acquired it.
 const MAX_FRAMES: usize = 64;
 
+/// Begins to make the changes, unless there are none or that is being done.
+pub(crate) fn run(session: &Session) {
+    let changes = &session.changes;
+    if changes.queue().wait().is_none() || !changes.claim() {
+        return;
+    }
+    let vm = session.environment.vm();
+    let thread = thread::Builder::new().name("locktrace-classes".to_owned());
+    if thread.spawn(move || vm.attached(work)).is_err() {
+        // The next thread that has a change to be made tries again.
+        changes.release();
+    }
+}
+
 /// Makes the changes, until none is left or the trace ends. Runs in a thread of the agent that is
 /// attached to the JVM.
-pub(super) fn work() {
+fn work() {
     while let Some(wait) = session::with_any(step) {
         thread::sleep(wait.min(INTERVAL));
     }
@@ -43,25 +56,15 @@ fn step(session: &Session) -> Option<Duration> {
     change_loaded(session, env);
     let wait = changes.queue().wait();
     if wait.is_none() {
-        changes.is_running.store(false, Relaxed);
+        changes.release();
         // Who has added something meanwhile may have seen that this thread runs.
         let is_empty = changes.queue().wait().is_none();
-        return match is_empty || changes.is_running.swap(true, Relaxed) {
+        return match is_empty || !changes.claim() {
             true => None,
             false => Some(Duration::ZERO),
         };
     }
     wait
-}
-
-impl Queue {
-    fn wait(&self) -> Option<Duration> {
-        let is_late = !self.late.is_empty() || !self.unseen.is_empty();
-        let late = is_late.then(|| self.late_pace.wait());
-        let loaded = (!self.loaded.is_empty()).then(|| self.pace.wait());
-        let doubtful = (!self.doubtful.is_empty()).then_some(Duration::ZERO);
-        [late, loaded, doubtful].into_iter().flatten().min()
-    }
 }
 
 /// Finds out in which classes waits are many or long.
