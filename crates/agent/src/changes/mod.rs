@@ -57,7 +57,7 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Returns how long to wait for the next change; `None` if there is none.
+    /// Returns how long to wait for the next change; `None` without one.
     pub(crate) fn wait(&self) -> Option<Duration> {
         let is_late = !self.late.is_empty() || !self.unseen.is_empty();
         let late = is_late.then(|| self.late_pace.wait());
