@@ -160,7 +160,7 @@ public final class Advice {
         }
 
         static void put(int worker) {
-            for (int i = 0; i < 16; i++) {
+            for (int i = 0; i < 32; i++) {
                 boolean isOther = worker < 2 && i == 0;
                 if (isOther) {
                     meet();
