@@ -28,6 +28,9 @@ const SHARE_OF_LATE: u32 = 200;
 /// The first of these need not wait for each other, 100 ms in all.
 const CREDIT_OF_LATE: Duration = Duration::from_secs(20);
 
+/// The name of the thread that changes classes, or gives them their code back.
+pub(crate) const THREAD: &str = "locktrace-classes";
+
 /// The changes that are still to be made.
 #[derive(Debug)]
 pub(crate) struct Changes {

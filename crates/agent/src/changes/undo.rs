@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::changes::SHARE_OF_LOADED;
 use crate::changes::pace::{Batch, Pace};
+use crate::changes::{SHARE_OF_LOADED, THREAD};
 use crate::ffi::{Environment, WeakObject};
 use crate::instrumentation::{self, ChangedClasses};
 
@@ -26,9 +26,8 @@ pub(crate) fn take_over() -> Option<Arc<ChangedClasses>> {
 pub(crate) fn begin(environment: Environment, changed: Arc<ChangedClasses>, has_one_walk: bool) {
     *left() = Some(Arc::clone(&changed));
     let vm = environment.vm();
-    let thread = thread::Builder::new().name("locktrace-classes".to_owned());
     // Without a thread the classes stay as they are: the calls in them do nothing.
-    let _ = thread.spawn(move || vm.attached(|| undo(&environment, &changed, has_one_walk)));
+    vm.spawn(THREAD, move || undo(&environment, &changed, has_one_walk));
 }
 
 fn undo(environment: &Environment, changed: &Arc<ChangedClasses>, has_one_walk: bool) {

@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr;
+use std::thread;
 
 use jvmti_bindings::sys::jni::{JNI_OK, JavaVM};
 use jvmti_bindings::sys::jni::{JNIEnv, jint};
@@ -69,6 +70,13 @@ impl Vm {
         // SAFETY: the pointer is the JVM's, and `env` can be written.
         let result = unsafe { ((**self.0).GetEnv)(self.0, &mut env, version) };
         (result == JNI_OK && !env.is_null()).then_some(env)
+    }
+
+    /// Runs `work` in a new thread of the agent, which is attached meanwhile. Returns `false` if no
+    /// thread can be created.
+    pub(crate) fn spawn(self, name: &str, work: impl FnOnce() + Send + 'static) -> bool {
+        let thread = thread::Builder::new().name(name.to_owned());
+        thread.spawn(move || self.attached(work)).is_ok()
     }
 
     /// Runs `work` with the current thread attached as a daemon. Does nothing if the JVM takes no

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rust_tracer::AgentCounts;
 
-use crate::changes::Changes;
+use crate::changes::{Changes, THREAD};
 use crate::ffi::{Env, Frames, Method, Object, WeakObject};
 use crate::instrumentation;
 use crate::instrumentation::late::{LateClass, MAX_LATE};
@@ -30,8 +30,7 @@ pub(crate) fn run(session: &Session) {
         return;
     }
     let vm = session.environment.vm();
-    let thread = thread::Builder::new().name("locktrace-classes".to_owned());
-    if thread.spawn(move || vm.attached(work)).is_err() {
+    if !vm.spawn(THREAD, work) {
         // The next thread that has a change to be made tries again.
         changes.release();
     }

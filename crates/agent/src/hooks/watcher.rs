@@ -22,8 +22,7 @@ pub(crate) fn wait_begins(session: &Session) -> bool {
     watch.add_wait();
     if watch.begin_doubt() {
         let vm = session.environment.vm();
-        let thread = thread::Builder::new().name("locktrace-watch".to_owned());
-        if thread.spawn(move || vm.attached(watch_waits)).is_err() {
+        if !vm.spawn("locktrace-watch", watch_waits) {
             // The next thread that waits tries again.
             watch.stay_off();
         }
